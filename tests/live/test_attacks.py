@@ -62,7 +62,11 @@ def test_jobs_of_others_are_theirs(daemon: RunningDaemon) -> None:
     assert seen["state"] == "RUNNING"
     assert not {"command", "environment", "output"} & set(seen)
     assert "is another user's" in as_nobody(daemon, "logs", str(number)).stderr
-    for words in (("drain", "n0000"), ("resume", "n0000")):
+    for words in (
+        ("drain", "n0000"),
+        ("resume", "n0000"),
+        ("submit", "--priority", "5", "--export=NONE", "--", "true"),
+    ):
         assert "only an operator" in as_nobody(daemon, *words).stderr
     daemon.type("cancel", str(number))
 
@@ -169,6 +173,27 @@ def test_what_is_no_request_does_no_harm(data: bytes, daemon: RunningDaemon) -> 
 
 def test_a_body_may_not_be_large(daemon: RunningDaemon) -> None:
     assert post(daemon, b'{"command": ["' + b"x" * 2_000_000 + b'"]}') == 413
+
+
+@only_root
+def test_an_operator_cannot_run_code_as_the_daemon(tmp_path: Path) -> None:
+    let_others_in(tmp_path)
+    policy = tmp_path / "mine.py"
+    policy.write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
+    with RunningDaemon(tmp_path, "--operator", "nobody") as daemon:
+        body = json.dumps({"policy": f"{policy}:Mine", "params": {}})
+        put = f"""
+import os, socket
+os.setgroups([]); os.setgid({NOBODY}); os.setuid({NOBODY})
+one = socket.socket(socket.AF_UNIX); one.connect({str(daemon.socket)!r})
+body = {body!r}.encode()
+head = f"PUT /api/v1/policy HTTP/1.0\\r\\nContent-Type: application/json\\r\\nContent-Length: {{len(body)}}\\r\\n\\r\\n"
+one.sendall(head.encode() + body)
+print(one.recv(4096).split()[1].decode())
+"""
+        done = subprocess.run([sys.executable, "-c", put], capture_output=True, text=True)
+        assert done.stdout == "403\n", done.stderr
+        assert not (tmp_path / "ran").exists()
 
 
 @only_root

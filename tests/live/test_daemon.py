@@ -1,5 +1,7 @@
 """A real daemon, real jobs, and what users type."""
 
+import os
+import pwd
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -120,6 +122,48 @@ def test_a_node_that_is_drained_takes_no_jobs(daemon: RunningDaemon) -> None:
     assert daemon.wait(number, *ENDED)["state"] == "COMPLETED"
 
 
+def test_habits_of_slurm_are_understood(daemon: RunningDaemon) -> None:
+    words = (
+        "--gpus=v100:2",
+        "-c",
+        "8",
+        "--mem=4G",
+        "-t",
+        "UNLIMITED",
+        "--export=GREETING=hi",
+        "-J",
+        "x",
+        "-o",
+        "%x-%u.out",
+    )
+    done = daemon.type("submit", "--parsable", *words, "--", "sh", "-c", "echo $GREETING; cd; pwd")
+    assert "processors, memory and mail are not managed here" in done.stderr
+    job = daemon.wait(int(done.stdout), *ENDED)
+    assert (job["state"], job["gpus"], job["time_limit_s"]) == ("COMPLETED", 2, None)
+    user = pwd.getpwuid(os.getuid())
+    assert (daemon.folder / f"x-{user.pw_name}.out").read_text() == f"hi\n{user.pw_dir}\n"
+    assert daemon.wait(daemon.submit("-N", "2", "--", "true"), *ENDED)["gpus"] == 2
+
+
+def test_an_output_file_begins_anew_with_each_job_and_not_with_each_attempt(daemon: RunningDaemon) -> None:
+    (daemon.folder / "same.out").write_text("before\n")
+    daemon.wait(daemon.submit("-o", "same.out", "-N", "2", "--", "echo", "one"), *ENDED)
+    assert (daemon.folder / "same.out").read_text() == "one\none\n"
+
+
+def test_a_gang_has_the_exit_code_of_what_failed_first(daemon: RunningDaemon) -> None:
+    command = "[ $NODE_RANK = 1 ] && exit 4; sleep 30"
+    assert daemon.type("run", "-N", "2", "--", "sh", "-c", command).returncode == 4
+
+
+def test_a_job_is_asked_for_a_checkpoint_before_its_limit(daemon: RunningDaemon) -> None:
+    command = "trap 'echo asked; exit 3' USR1; while :; do sleep 0.05; done"
+    number = daemon.submit("-t", "60s", "--signal", "USR1@59", "--", "sh", "-c", command)
+    job = daemon.wait(number, *ENDED)
+    assert job["state"] == "TIMEOUT"
+    assert "asked\n" in (daemon.folder / f"pointsman-{number}.out").read_text()
+
+
 def test_a_request_that_is_repeated_is_the_same_job(daemon: RunningDaemon) -> None:
     words = ("--request-key", "once", "--", "true")
     assert daemon.submit(*words) == daemon.submit(*words)
@@ -137,7 +181,12 @@ def test_another_policy_takes_over(daemon: RunningDaemon) -> None:
 WRONG = {
     "more GPUs than there are": (("submit", "-G", "9", "--", "true"), 3, "can never have more than 8 at once"),
     "a type that is not there": (("submit", "--gpu-type", "H900", "--", "true"), 3, "GPU type 'H900'"),
-    "no number": (("submit", "-G", "x", "--", "true"), 2, "invalid int value: 'x'"),
+    "no number": (("submit", "-G", "x", "--", "true"), 2, "a type and a number"),
+    "no such script": (("submit", "nothere.sh"), 3, "there is no such script (a command comes after --)"),
+    "no duration": (("submit", "-t", "soon", "--", "true"), 2, "write minutes, as in 90"),
+    "a pattern that is not known": (("submit", "-o", "%z.out", "--", "true"), 2, "output"),
+    "no such state": (("queue", "-t", "bogus"), 2, "there is no state BOGUS"),
+    "nodes that do not divide": (("submit", "-G", "3", "-N", "2", "--", "true"), 3, "does not divide"),
     "no GPUs": (("submit", "-G", "0", "--", "true"), 2, "greater than or equal to 1"),
     "nothing to run": (("submit",), 2, "give a script, or a command"),
     "escapes in a name": (("submit", "-J", "a\x1b[31m", "--", "true"), 2, "should match pattern"),
@@ -223,7 +272,7 @@ def test_it_goes_on_with_another_cluster_file_and_other_overheads(tmp_path: Path
     daemon.options = ("--policy", "gittins")
     daemon.begin()
     assert daemon.end() == 0
-    daemon.options = ("--policy", "gittins", "--cluster", "3x4", "--overheads", "none")
+    daemon.options = ("--cluster", "3x4", "--overheads", "none")
     daemon.begin()
     assert [row["state"] for row in daemon.rows("nodes")] == ["UP", "DRAIN", "UP"]
     states = {row["job_id"]: (row["state"], row["reason"]) for row in daemon.rows("queue")}
@@ -264,4 +313,47 @@ def test_a_policy_that_hangs_is_relieved(tmp_path: Path, begin: Begin) -> None:
     assert {daemon.wait(job, *ENDED)["state"] for job in (runs, daemon.submit("-G", "3", "--", "true"))} == {
         "COMPLETED"
     }
+    assert daemon.end() == 0
+
+
+CLUSTER_FILE = """
+apiVersion: pointsman/v1
+kind: Cluster
+metadata: {name: named}
+spec:
+  node_types: {four: {gpus: 4, gpu_type: v100}}
+  nodes:
+"""
+
+
+def test_nodes_are_known_by_their_names(tmp_path: Path, begin: Begin) -> None:
+    """Their order in the cluster file may change, and what a job that has ended asked for need not fit any more."""
+    file = tmp_path / "cluster.yaml"
+
+    def write(*nodes: str) -> None:
+        each = "".join(f"  - {{type: four, names: {name}}}\n" for name in nodes)
+        file.write_text(CLUSTER_FILE + each)
+
+    write("a", "b")
+    daemon = begin("--cluster", str(file))
+    daemon.wait(daemon.submit("-G", "8", "--", "true"), *ENDED)
+    runs = daemon.submit("-G", "3", "--", "sleep", "100")
+    (place,) = daemon.wait(runs, "RUNNING")["attempts"]
+    assert daemon.end() == 0
+    other = {"a": "b", "b": "a"}[place["node_list"]]
+    write("b", "a")
+    daemon.begin()
+    assert {row["node"]: row["gpus_allocated"] for row in daemon.rows("nodes")} == {place["node_list"]: 3, other: 0}
+    assert daemon.end() == 0
+    write(place["node_list"])
+    daemon.begin()
+    assert [row["gpus_allocated"] for row in daemon.rows("nodes")] == [3]
+    assert daemon.end() == 0
+    write(other)
+    with pytest.raises(AssertionError, match=f"jobs run on node '{place['node_list']}'"):
+        daemon.begin()
+    write("a", "b")
+    daemon.begin()
+    daemon.type("cancel", str(runs))
+    assert daemon.wait(runs, *ENDED)["state"] == "CANCELLED"
     assert daemon.end() == 0

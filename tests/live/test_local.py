@@ -1,5 +1,6 @@
 """Attempts as real processes: each runs once, ends when nothing of it lives, and outlives the daemon."""
 
+import json
 import os
 import pwd
 import signal
@@ -155,7 +156,7 @@ def test_what_does_not_hear_is_killed_and_its_children_wherever_they_have_gone(l
     )
     run(local, *PYTHON, deaf)
     wait_for(lambda: (local._folder(ID) / "output.log").exists() and log(local).count("up") == 3)
-    mark = f"3.1@{local._attempts}"
+    mark = json.loads((local._folder(ID) / "launch.json").read_text())["mark"]
     assert len(shim.marked(mark)) == 3
     local.stop(ID, SOON)
     assert wait(local, Phase.ENDED).exit == Exit(None, 9, asked=True)
@@ -203,6 +204,30 @@ def test_one_that_is_stopped_before_it_begins_never_runs(local: Local) -> None:
     run(local, *PYTHON, "print('ran')")
     assert wait(local, Phase.ENDED).exit == Exit(None, 15, ran=False, asked=True)
     assert not (folder / "output.log").exists()
+
+
+def test_one_that_is_stopped_before_its_shim_has_begun_it_never_runs(local: Local) -> None:
+    """Whoever claims it first has it: the shim that runs it, or the stop that forbids it."""
+    for number in range(1, 30):
+        id_ = AttemptId(4, number)
+        run(local, *PYTHON, "print('ran', flush=True); import time; time.sleep(60)", id_=id_)
+        time.sleep(0.004 * (number % 15))
+        local.stop(id_, SOON)
+        told = fact(local, id_)
+        assert told is not None, "it is either begun or forbidden now"
+        if told.phase == Phase.ENDED:
+            time.sleep(0.1)
+            assert not (local._folder(id_) / "output.log").exists()
+    for number in range(1, 30):
+        wait(local, Phase.ENDED, AttemptId(4, number))
+
+
+def test_a_deep_checkpoint_is_removed(local: Local) -> None:
+    deep = "for _ in range(1500): os.mkdir('d'); os.chdir('d')"
+    run(local, *PYTHON, f"import os; os.chdir(os.environ['POINTSMAN_CHECKPOINT_DIR'])\n{deep}")
+    wait(local, Phase.ENDED)
+    local.forget([], [3])
+    wait_for(lambda: not list(local._checkpoints.iterdir()))
 
 
 def test_when_its_shim_dies_it_runs_on_and_can_be_stopped(local: Local) -> None:

@@ -108,7 +108,14 @@ def test_what_its_backend_has_forgotten_is_stopped_and_waits_again_when_it_is_go
     forgotten = change(attempt(Stage.RUNNING), seen(Phase.ACCEPTED))
     assert (forgotten.attempt.stage, forgotten.attempt.cause, forgotten.stop) == (Stage.STOPPING, Cause.LOST, True)
     assert [h.kind for h in forgotten.happened] == [Told.WITHDRAW]
-    assert told(forgotten.attempt, seen(Phase.ABSENT)) == [(Event.FAIL, COMPLETED)]
+    assert told(replace(forgotten.attempt, stop_ms=NOW), seen(Phase.ABSENT)) == [(Event.FAIL, COMPLETED)]
+
+
+def test_what_is_absent_may_still_begin_until_a_stop_was_heard() -> None:
+    """A launch may be under way: its GPUs are not free before its backend was asked to stop it, and answered."""
+    one = replace(attempt(Stage.STOPPING, Cause.CANCEL), stop_ms=None)
+    assert change(one, seen(Phase.ABSENT)) == Change(one, stop=True)
+    assert told(replace(one, stop_ms=NOW), seen(Phase.ABSENT)) == [(Event.CANCEL, COMPLETED)]
 
 
 ENDS = {

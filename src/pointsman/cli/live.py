@@ -15,14 +15,23 @@ app = typer.Typer(no_args_is_help=True, help="Run a policy on a live cluster.")
 @app.command()
 def start(
     cluster: Annotated[str, typer.Option("--cluster", metavar="CLUSTER", help="Cluster file or shorthand, like 2x4.")],
-    policy: Annotated[str, typer.Option("--policy", metavar="NAME", help="Policy that decides.")] = "gittins",
+    policy: Annotated[
+        str | None,
+        typer.Option(
+            "--policy", metavar="NAME", help="Policy that decides. Default: the one that decided last, else gittins."
+        ),
+    ] = None,
     set_: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="POLICY.PARAM=VALUE", help="Parameter of the policy. Repeatable."),
     ] = None,
     overheads: Annotated[
-        str, typer.Option(metavar="NAME", help="Overheads that the policy assumes: a name or a YAML file.")
-    ] = "realistic",
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Overheads that the policy assumes: a name or a YAML file. Default: as last, else realistic.",
+        ),
+    ] = None,
     state: Annotated[
         Path | None, typer.Option("--state", metavar="DIR", help="Directory of the daemon's database and job records.")
     ] = None,
@@ -40,7 +49,6 @@ def start(
     from pointsman.errors import UsageError
     from pointsman.live.client.connection import own_folder, own_socket
     from pointsman.live.daemon.daemon import Setting
-    from pointsman.live.world.roster import Deciding
 
     try:
         from pointsman.live.daemon.serve import serve
@@ -49,10 +57,14 @@ def start(
     from pointsman.cli.compiled import prepare_code
     from pointsman.policies.registry import FALLBACK
 
-    prepare_code([policy, FALLBACK], questions=True, more=_TOLD)  # a turn may not wait for the compiler
+    if set_ and policy is None:
+        raise UsageError("--set: name the policy, too, with --policy")
     place = socket or own_socket()
-    deciding = Deciding(policy, _params(policy, set_ or []), {"overheads": overheads})
-    setting = Setting(state or own_folder(), cluster, deciding, poll_s=poll, longest_turn_s=longest_turn)
+    setting = Setting(
+        state or own_folder(), cluster, policy, _params(policy, set_ or []) if policy else {}, overheads,
+        compile=lambda name: prepare_code([name, FALLBACK], questions=True, more=_TOLD),  # a turn may not wait for that
+        poll_s=poll, longest_turn_s=longest_turn,
+    )  # fmt: skip
     serve(setting, place, _uids(operator or []), lambda: screen.note(f"pointsman: ready at {place}"))
 
 

@@ -74,6 +74,8 @@ LEARNED: dict[str, str] = {
 """Networks that were trained: ``NAME`` with the shipped weights, ``NAME:CHECKPOINT`` with those of a directory."""
 PLAIN = (str, int, float, bool, list, tuple, dict)
 """Values of parameters that a result can state."""
+DEFAULT: Final = "gittins"
+"""Decides on a live cluster where nothing else is asked for."""
 FALLBACK: Final = "fifo-backfill"
 """What decides on a live cluster when the policy that was asked for has failed: it needs no durations."""
 TRAINABLE: dict[str, str] = {"scorer": "pointsman.learn.scorer_checkpoint:trained_weights"}

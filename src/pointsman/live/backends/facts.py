@@ -84,6 +84,9 @@ class AttemptFact:
     parts: Parts = ()
     exit: Exit | None = None
     """Once it has ENDED."""
+    began_unix_ms: int | None = None
+    """When its command was begun, if that is known better than by looking."""
+    ended_unix_ms: int | None = None
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ import difflib
 import os
 import re
 import shlex
+import sys
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
@@ -12,8 +13,12 @@ from pointsman.errors import InputError, UsageError
 from pointsman.inputs.durations import parse_duration_s
 
 _MARKS: Final = ("#SBATCH", "#POINTSMAN")
-_INTERPRETERS: Final = {"sh": "-c", "bash": "-c", "dash": "-c", "zsh": "-c", "python": "-c", "python3": "-c"}
-"""That take a program as an argument, so that a script may change or vanish after its submission."""
+_SHELLS: Final = ("sh", "bash", "dash", "zsh")
+"""That take a script as an argument, so that its file may change or vanish after its submission."""
+_IGNORED: Final = (
+    ("-c", "--cpus-per-task"), ("-n", "--ntasks"), ("--ntasks-per-node",), ("--mem",), ("--mem-per-cpu",),
+    ("--mem-per-gpu",), ("--mail-type",), ("--mail-user",), ("--comment",),
+)  # fmt: skip
 _MOST_BYTES: Final = 131_000
 """Of one argument of a process."""
 
@@ -30,22 +35,26 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(message)
 
 
-def time_limit_s(text: str) -> float:
-    """Seconds; a plain number is minutes, as Slurm has it.
+def time_limit_s(text: str) -> float | None:
+    """Seconds; a plain number is minutes, and 0 is no limit, as Slurm has it.
 
     Raises:
         UsageError: it is no duration.
     """
+    if text.upper() in ("UNLIMITED", "INFINITE"):
+        return None
     try:
-        return 60 * float(text) if re.fullmatch(r"\d+", text) else parse_duration_s(text)
-    except ValueError as error:
-        raise UsageError(f"--time: {error}") from None
+        limit_s = 60 * float(text) if re.fullmatch(r"\d+", text) else parse_duration_s(text)
+    except ValueError:
+        said = "write minutes, as in 90, or 90m, 1:30:00, 1-12:00:00, 36h"
+        raise UsageError(f"--time: {text!r:.40} is no duration; {said}") from None
+    return limit_s or None
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Those of a submission."""
     add = parser.add_argument
-    add("-G", "--gpus", type=int, metavar="N", help="number of GPUs (default 1)")
+    add("-G", "--gpus", metavar="[TYPE:]N", help="number of GPUs (default 1)")
     add("-N", "--nodes", type=int, metavar="N", help="number of nodes, with equally many GPUs on each")
     add("--gpus-per-node", type=int, metavar="N", help="GPUs on each node")
     add("--gres", metavar="gpu[:TYPE]:N", help="GPUs on each node, as in Slurm")
@@ -66,7 +75,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--model", metavar="NAME", help="model, for policies that use profiles")
     add("--batch", dest="batch_size", type=int, metavar="N", help="batch size over all GPUs")
     add("--priority", type=int, metavar="N", help="priority; higher goes first")
-    add("--export", choices=("ALL", "NONE"), help="pass the environment to the job (default ALL)")
+    add("--export", metavar="ALL|NONE|NAME[=VALUE],...", help="environment of the job (default ALL)")
+    for names in _IGNORED:
+        add(*names, dest="ignored", action="append", metavar="VALUE", help="accepted for Slurm's sake, and ignored")
     add("--request-key", metavar="KEY", help="a repeated submission with the same key is the same job")
 
 
@@ -80,8 +91,10 @@ def submission(arguments: argparse.Namespace) -> dict[str, Any]:
     if not command:
         raise UsageError("give a script, or a command after --")
     found = {k: v for k, v in vars(arguments).items() if k not in ("verb", "command", "parsable") and v is not None}
-    if arguments.command[:1] != ["--"] and Path(command[0]).is_file():
+    if arguments.command[:1] != ["--"]:
         path = Path(command[0])
+        if not path.is_file():
+            raise InputError("there is no such script", path=path, fix="a command comes after --")
         text = _read(path)
         found = {"name": path.name[:64]} | _options_in(path, text) | found
         command = _as_argument(path, text, command)
@@ -90,16 +103,46 @@ def submission(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def _body(found: dict[str, Any], command: list[str]) -> dict[str, Any]:
     body = {"command": command, "folder": str(Path(found.pop("folder", ".")).resolve())}
+    if found.pop("ignored", None):
+        print("pointsman: processors, memory and mail are not managed here; those options are ignored", file=sys.stderr)
+    if gpus := found.pop("gpus", None):
+        found |= _of_gpus(gpus)
     if gres := found.pop("gres", None):
         found |= _of_gres(gres)
     nodes, each = found.get("nodes"), found.get("gpus_per_node")
-    if "gpus" not in found and each:
-        found["gpus"] = each * (nodes or 1)
+    if "gpus" not in found and (each or nodes):
+        found["gpus"] = (each or 1) * (nodes or 1)
     if asks := found.pop("signal", None):
         found["checkpoint_s"] = _of_signal(asks)
-    if found.pop("export", "ALL") == "ALL":
-        body["environment"] = dict(os.environ)
-    return body | found
+    return body | {"environment": _exported(found.pop("export", "ALL"))} | found
+
+
+def _exported(asked: str) -> dict[str, str]:
+    """The variables of the environment that a job gets."""
+    if asked == "NONE":
+        return {}
+    names = asked.split(",")
+    found = {k: v for k, v in os.environ.items() if k in names or "ALL" in names}
+    unreadable = [name for name, value in found.items() if not (name + value).isprintable() and not _is_text(value)]
+    for name in unreadable:
+        print(f"pointsman: the variable {name!a} is not UTF-8, and is left out", file=sys.stderr)
+        del found[name]
+    return found | dict(word.split("=", 1) for word in names if "=" in word)
+
+
+def _is_text(value: str) -> bool:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _of_gpus(text: str) -> dict[str, Any]:
+    kind, _, many = text.rpartition(":")
+    if not many.isdigit():
+        raise UsageError(f"--gpus={text}: it is a number, as in 4, or a type and a number, as in a100:4")
+    return {"gpus": int(many)} | ({"gpu_type": kind} if kind else {})
 
 
 def _of_gres(text: str) -> dict[str, Any]:
@@ -110,9 +153,9 @@ def _of_gres(text: str) -> dict[str, Any]:
 
 
 def _of_signal(text: str) -> float:
-    found = re.fullmatch(r"(?:B:)?(?:USR1|10)@(\d+)", text)
+    found = re.fullmatch(r"(?:SIG)?(?:USR1|10)@(\d+)", text)
     if not found:
-        raise UsageError(f"--signal={text}: only USR1@SECONDS can be sent")
+        raise UsageError(f"--signal={text}: only USR1@SECONDS can be sent, to all processes of the job")
     return float(found[1])
 
 
@@ -149,7 +192,6 @@ def _as_argument(path: Path, text: str, command: list[str]) -> list[str]:
         raise InputError("its first line names no interpreter", path=path, line=1, fix="begin it with #!/bin/bash")
     words = shlex.split(first[2:])
     name = Path(words[-1]).name if words else ""
-    flag = _INTERPRETERS.get(name)
-    if flag is None or len(text.encode()) > _MOST_BYTES:
-        return [str(path.resolve()), *command[1:]]  # it must stay where it is
-    return [*words, flag, text, *([str(path)] if flag == "-c" and "python" not in name else []), *command[1:]]
+    if name not in _SHELLS or len(text.encode()) > _MOST_BYTES:
+        return [*words, str(path.resolve()), *command[1:]]  # it must stay where it is
+    return [*words, "-c", text, str(path), *command[1:]]

@@ -1,6 +1,7 @@
 """``pointsman submit``, ``queue``, ``cancel`` and the other commands of users and operators."""
 
 import argparse
+import os
 import signal
 import sys
 import time
@@ -8,14 +9,16 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from pointsman.errors import InputError, PointsmanError, UsageError
+from pointsman.errors import BackendError, InputError, PointsmanError, UsageError
 from pointsman.live.client import VERBS
 from pointsman.live.client.connection import Refused, call
 from pointsman.live.client.options import Parser, add_options, submission
-from pointsman.live.client.show import HISTORY, NODES, QUEUE, show, show_one
+from pointsman.live.client.show import CODES, HISTORY, NODES, QUEUE, show, show_one
 
 ENDED: Final = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL")
 POLL_S: Final = 0.2
+AWAY_S: Final = 120.0
+"""How long the daemon may be away while a job is followed."""
 
 
 def submit(arguments: argparse.Namespace) -> int:
@@ -30,6 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
     body = submission(arguments)
     number = call("POST", "/jobs", body)["job_id"]
     print(f"pointsman: job {number} is queued", file=sys.stderr)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         row = _follow(number)
     except KeyboardInterrupt:
@@ -54,15 +58,11 @@ def queue(arguments: argparse.Namespace) -> int:
         rows = [row for row in rows if row["user"] in arguments.user.split(",")]
     if arguments.states:
         wanted = {word.upper() for word in arguments.states.split(",")}
-        rows = [row for row in rows if wanted & {row["state"], _code(row)}]
+        if unknown := wanted - {*CODES, *CODES.values()}:
+            raise UsageError(f"--states: there is no state {min(unknown)} (there are {', '.join(CODES)})")
+        rows = [row for row in rows if wanted & {row["state"], CODES[row["state"]]}]
     show(rows, QUEUE, arguments.format)
     return 0
-
-
-def _code(row: dict[str, Any]) -> str:
-    from pointsman.live.client.show import CODES
-
-    return CODES[row["state"]]
 
 
 def history(arguments: argparse.Namespace) -> int:
@@ -140,7 +140,7 @@ def _follow(number: int) -> dict[str, Any]:
     """Print a job's output as it comes, until the job has ended; what is known of it then."""
     at: dict[Path, int] = {}
     while True:
-        row = call("GET", f"/jobs/{number}")
+        row = _patiently(number)
         if row["attempts"]:
             path = _output(row)
             if path.exists():
@@ -148,6 +148,18 @@ def _follow(number: int) -> dict[str, Any]:
         if row["state"] in ENDED:
             return row
         time.sleep(POLL_S)
+
+
+def _patiently(number: int) -> dict[str, Any]:
+    """What is known of a job; a daemon that is started anew is waited for."""
+    until_s = time.monotonic() + AWAY_S
+    while True:
+        try:
+            return call("GET", f"/jobs/{number}")
+        except BackendError:
+            if time.monotonic() > until_s:
+                raise
+            time.sleep(POLL_S)
 
 
 def _print_from(path: Path, offset: int) -> int:
@@ -227,7 +239,6 @@ ACTIONS: Final[dict[str, Callable[[argparse.Namespace], int]]] = {
 
 def main(argv: Sequence[str]) -> int:
     """Run one of the commands; its exit code."""
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     try:
         arguments = _parsed(argv)
         return ACTIONS[argv[0]](arguments)
@@ -237,3 +248,6 @@ def main(argv: Sequence[str]) -> int:
     except KeyboardInterrupt:
         print("pointsman: interrupted", file=sys.stderr)
         return 130
+    except BrokenPipeError:  # the reader of the output has gone away
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from pointsman.live.control.store import Store
 
-_ANCHOR = "clock"
+ANCHOR = "clock"
+"""Under which name a store keeps the last time that both clocks were read."""
 
 
 class Clock:
@@ -15,7 +16,7 @@ class Clock:
     def __init__(self, store: Store, least_ms: int = 0) -> None:
         """`least_ms`: a time that has been already."""
         self._boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-        kept = json.loads(store.setting(_ANCHOR) or "null")
+        kept = json.loads(store.setting(ANCHOR) or "null")
         if kept is None:
             now_ms = least_ms
         elif kept["boot"] == self._boot:
@@ -25,7 +26,7 @@ class Clock:
         self._at_ms, self._boot_ms, self._unix_ms = now_ms, _since_boot_ms(), round(1000 * time.time())
         anchor = {"boot": self._boot, "at_ms": now_ms, "boot_ms": self._boot_ms, "unix_ms": self._unix_ms}
         with store.turn():
-            store.keep_setting(_ANCHOR, json.dumps(anchor))
+            store.keep_setting(ANCHOR, json.dumps(anchor))
 
     def unix_ms(self, at_ms: int) -> int:
         """What the wall clock shows at a time of the store, as far as is known now."""

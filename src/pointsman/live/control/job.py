@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pointsman.live.backends.facts import Stop
+from pointsman.live.world.kind import Kind
 from pointsman.live.world.live_world import Ask
 
 
@@ -12,8 +13,10 @@ class Job:
     """As its user asked for it."""
 
     ask: Ask
-    kind: int = 0
-    """Its number among the kinds of jobs (`pointsman.live.world.roster`)."""
+    kind: Kind = field(default_factory=Kind)
+    """What it is alike in with other jobs."""
+    number: int = 0
+    """Of its kind, among those that the world knew when it was submitted (`pointsman.live.world.roster`)."""
     name: str = ""
     limit_ms: int | None = None
     """How long one attempt of it may run."""

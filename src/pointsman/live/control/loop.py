@@ -42,6 +42,8 @@ from pointsman.types import NEVER_MS, Event, JobState, NodeState, Reason, Told, 
 
 TURNS = 1000
 """Between two checkpoints."""
+SOON_MS = 60_000
+"""An attempt that is lost so soon after it began lets its job pause, as a start that fails does."""
 RELIEVED = "relieved_by"
 _FIRST = "first_world"
 """Under which name the store keeps the digest of the world in which its journal begins."""
@@ -209,8 +211,10 @@ class ControlLoop:
         """When an attempt that runs has run for as long as it may."""
         if attempt.stage != Stage.RUNNING or attempt.started_ms is None:
             return None
-        limit_ms = self.jobs[attempt.id.job].limit_ms
-        return None if limit_ms is None else attempt.started_ms + limit_ms
+        job = self.jobs[attempt.id.job]
+        if job.limit_ms is None:
+            return None
+        return attempt.started_ms + max(0, job.limit_ms - round(1000 * job.stop.checkpoint_s))  # it is asked before
 
     def _enforce_limits(self, now_ms: int) -> None:
         for id_ in [id_ for id_, at_ms in self._limits_ms.items() if at_ms <= now_ms]:
@@ -224,7 +228,8 @@ class ControlLoop:
             if answer.refused is not None:
                 exit_ = Exit(ran=False, detail=answer.refused)
                 ended = replace(attempt, stage=Stage.ENDED, exit=exit_, ended_ms=now_ms)
-                self._carry_out(Change(ended, (Happened(Event.START_FAILED, attempt.id.job),)), now_ms)
+                refused = Change(ended, (Happened(Event.START_FAILED, attempt.id.job),))
+                self._carry_out(refused, now_ms, blames=False)
             elif answer.stops:
                 self._keep(replace(attempt, stop_ms=now_ms))
             elif attempt.stage == Stage.INTENDED:
@@ -246,7 +251,7 @@ class ControlLoop:
             self.store.note(now_ms, "node", node, int(state))
             self.world.tell_node(node, state, now_ms)
 
-    def _carry_out(self, change: Change, now_ms: int) -> None:
+    def _carry_out(self, change: Change, now_ms: int, *, blames: bool = True) -> None:
         attempt = change.attempt
         if attempt != self.attempts.get(attempt.id):
             self._keep(attempt)
@@ -258,7 +263,9 @@ class ControlLoop:
             is_first = len(change.happened) > 1 and happened.kind == Event.STARTED
             self._tell(happened, now_ms - is_first)  # events of one instant are applied by their kinds, ends first
             if happened.kind == Event.START_FAILED:
-                self._pause(attempt, now_ms)
+                self._pause(attempt, now_ms, blames=blames)
+            elif happened.kind == Event.FAIL and now_ms - (attempt.started_ms or 0) < SOON_MS:
+                self._pause(attempt, now_ms, blames=False)
             elif happened.kind == Event.STARTED:
                 self._end_pauses(attempt.id.job)
                 self.faults.note_start(tuple(node for node, _ in attempt.parts))
@@ -273,13 +280,15 @@ class ControlLoop:
 
     # -- pauses -------------------------------------------------------------------------------------------
 
-    def _pause(self, attempt: Attempt, now_ms: int) -> None:
-        """A start has failed: the job waits for a while, and its nodes may be to blame."""
+    def _pause(self, attempt: Attempt, now_ms: int, *, blames: bool) -> None:
+        """A start has failed: the job waits for a while, and its nodes may be to blame; not if it was refused."""
         job = attempt.id.job
         failures = self._pauses.get(job, (0, None))[0] + 1
         self._set_pause(job, failures, now_ms + self.back_off.pause_ms(failures))
         self._tell(Happened(Told.HOLD, job), now_ms)
-        for node in self.faults.note_failure(tuple(node for node, _ in attempt.parts), now_ms):
+        nodes = tuple(node for node, _ in attempt.parts) if blames else ()
+        for node in self.faults.note_failure(nodes, now_ms):
+            self.alarms.append(f"node {node} is drained: starts on it fail")
             self.store.want_node(node, NodeState.DRAIN, "starts on it fail")
 
     def _release_due(self, now_ms: int) -> None:
@@ -456,6 +465,8 @@ class ControlLoop:
                 world.tell_node(self.node_names.index(name), state, world.now_ms)  # before its policy looks at anything
         with self.store.turn():
             self.store.keep_kinds(roster.numbers)
+            for id_, job in self.jobs.items():
+                self.store.renumber_kind(id_, roster.numbers[job.kind])
             for key, value in settings.items():
                 self.store.keep_setting(key, value)
             self.store.forget_setting(RELIEVED)
@@ -522,7 +533,7 @@ def _as_promised(attempt: Attempt, job: Job) -> Attempt:
 def asks_anew(jobs: Mapping[int, Job], roster: Roster) -> dict[int, Ask]:
     """What jobs ask for in a world of `roster`."""
     fields = ("cls", "queue", "speed", "numbers", "keys")
-    like = {kind: roster.ask(kind) for kind in {job.kind for job in jobs.values()}}
+    like = {kind: roster.ask(roster.numbers[kind]) for kind in {job.kind for job in jobs.values()}}
     return {
         id_: job.ask._replace(**{name: getattr(like[job.kind], name) for name in fields}) for id_, job in jobs.items()
     }

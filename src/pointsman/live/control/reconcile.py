@@ -7,7 +7,8 @@
 |           |                           |                          |                     | ran; else STARTED, its end |
 | RUNNING   | FAIL after `lost_ms`      | withdrawn, stop: it was  | –                   | its end                    |
 |           |                           | forgotten                |                     |                            |
-| STOPPING  | its end by its cause      | stop again after a while | stop again, harder  | its end by its cause       |
+| STOPPING  | its end by its cause once | stop again after a while | stop again, harder  | its end by its cause       |
+|           | a stop was heard          |                          |                     |                            |
 
 Absence counts in complete observations only. An end that nobody saw is still an end.
 """
@@ -76,6 +77,10 @@ def ghosts(alive: Mapping[AttemptId, Attempt], seen: Observation) -> list[Attemp
 def _change(attempt: Attempt, fact: AttemptFact, down: frozenset[str], patience: Patience, now_ms: int) -> Change:
     if fact.phase != Phase.ABSENT and attempt.missing_ms is not None:
         attempt = replace(attempt, missing_ms=None)
+    if fact.began_unix_ms is not None and attempt.began_unix_ms is None:
+        attempt = replace(attempt, began_unix_ms=fact.began_unix_ms)
+    if fact.ended_unix_ms is not None:
+        attempt = replace(attempt, ended_unix_ms=fact.ended_unix_ms)
     if fact.phase == Phase.ENDED:
         return _ended(attempt, fact.exit or Exit(), now_ms)
     if attempt.stage == Stage.STOPPING:
@@ -113,7 +118,7 @@ def _running(attempt: Attempt, phase: Phase, down: frozenset[str], patience: Pat
 
 
 def _stopping(attempt: Attempt, phase: Phase, patience: Patience, now_ms: int) -> Change:
-    if phase == Phase.ABSENT:
+    if phase == Phase.ABSENT and attempt.stop_ms is not None:  # who was asked to stop it will not begin it any more
         return _ended(attempt, Exit(asked=True), now_ms)
     heard = attempt.stop_ms is not None and now_ms - attempt.stop_ms < patience.stop_ms
     return Change(attempt, stop=not heard)

@@ -37,6 +37,8 @@ CREATE TABLE attempts (
   stop_ms INTEGER,
   missing_ms INTEGER,
   ended_ms INTEGER,
+  began_unix_ms INTEGER,                  -- when it really did, where that is known
+  ended_unix_ms INTEGER,
   exit_code INTEGER,
   exit_signal INTEGER,
   detail TEXT NOT NULL DEFAULT '',        -- what a person should know of its end

@@ -23,6 +23,13 @@ VERSION: Final = 1
 """Of the schema; a store of a later one is refused."""
 
 
+_CHANGING: Final = (
+    *("stage", "cause", "sent_ms", "started_ms", "stop_ms", "missing_ms", "ended_ms"),
+    *("began_unix_ms", "ended_unix_ms"),
+)
+"""Of an attempt, as columns and as fields."""
+
+
 @dataclass(frozen=True)
 class Entry:
     """A row of the journal."""
@@ -157,8 +164,13 @@ class Store:
 
     def keep_kinds(self, kinds: Iterable[Kind]) -> None:
         """These, in order, and no others."""
+        self.connection.execute("DELETE FROM kinds")
         rows = [(number, json.dumps(kind._asdict())) for number, kind in enumerate(kinds)]
-        self.connection.executemany("INSERT OR REPLACE INTO kinds VALUES (?, ?)", rows)
+        self.connection.executemany("INSERT INTO kinds VALUES (?, ?)", rows)
+
+    def renumber_kind(self, job: int, number: int) -> None:
+        """A job's kind has another number from now on."""
+        self.connection.execute("UPDATE jobs SET kind = ? WHERE id = ?", (number, job))
 
     def kinds_of(self, jobs: Iterable[int]) -> dict[int, int]:
         """The kind of each of these jobs."""
@@ -167,8 +179,8 @@ class Store:
 
     def add_job(self, id_: int, job: Job, submit_ms: int) -> None:
         """It was submitted."""
-        spec = json.dumps(asdict(job) | {"ask": job.ask})
-        row = (id_, job.uid, job.request_key, spec, job.kind, submit_ms)
+        spec = json.dumps(asdict(job) | {"ask": job.ask, "kind": job.kind})
+        row = (id_, job.uid, job.request_key, spec, job.number, submit_ms)
         sql = "INSERT INTO jobs (id, uid, request_key, spec, kind, submit_ms) VALUES (?, ?, ?, ?, ?, ?)"
         self.connection.execute(sql, row)
 
@@ -232,14 +244,14 @@ class Store:
     def change_attempt(self, attempt: Attempt) -> None:
         """What is known of it has changed; if it has ended, its GPUs are free."""
         exit_ = attempt.exit or Exit()
-        self.connection.execute(
-            "UPDATE attempts SET stage = ?, cause = ?, sent_ms = ?, started_ms = ?, stop_ms = ?, missing_ms = ?, "
-            "ended_ms = ?, exit_code = ?, exit_signal = ?, detail = ? WHERE job = ? AND attempt = ?",
-            (
-                *(attempt.stage, attempt.cause, attempt.sent_ms, attempt.started_ms, attempt.stop_ms),
-                *(attempt.missing_ms, attempt.ended_ms, exit_.code, exit_.signal, exit_.detail, *attempt.id),
-            ),
-        )
+        known = {
+            **{name: getattr(attempt, name) for name in _CHANGING},
+            "exit_code": exit_.code,
+            "exit_signal": exit_.signal,
+            "detail": exit_.detail,
+        }
+        sql = f"UPDATE attempts SET {', '.join(f'{name} = ?' for name in known)} WHERE job = ? AND attempt = ?"
+        self.connection.execute(sql, (*known.values(), *attempt.id))
         if attempt.stage == Stage.ENDED:
             self.connection.execute("DELETE FROM seats WHERE job = ? AND attempt = ?", attempt.id)
 
@@ -295,6 +307,7 @@ def job_of(spec: str) -> Job:
     """A job, as its row in the table has it."""
     fields = json.loads(spec)
     fields["ask"], fields["stop"] = Ask(*fields["ask"]), Stop(**fields["stop"])
+    fields["kind"] = Kind(*fields["kind"])
     return Job(**fields | {"command": tuple(fields["command"])})
 
 
@@ -316,6 +329,8 @@ def _attempt_of(row: sqlite3.Row) -> Attempt:
         row["stop_ms"],
         row["missing_ms"],
         row["ended_ms"],
+        row["began_unix_ms"],
+        row["ended_unix_ms"],
         Cause(row["cause"]) if row["cause"] else None,
     )
 

@@ -1,9 +1,11 @@
 """The API of a daemon, ``/api/v1``: what may be asked, by whom, and how errors are said (RFC 9457)."""
 
+import os
+import re
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, Final
 
-from fastapi import Depends, FastAPI, Request, Response
+from fastapi import Depends, FastAPI, Path, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
@@ -22,6 +24,10 @@ from pointsman.version import __version__
 MOST_BYTES: Final = 1 << 20
 """Of the body of a request."""
 _STATUS: Final = {NoSuchJob: 404, TooMany: 429, UsageError: 400, InputError: 422, BackendError: 503}
+
+
+Number = Annotated[int, Path(ge=0, le=1 << 53)]
+"""Of a job."""
 
 
 class Forbidden(PointsmanError):
@@ -73,6 +79,8 @@ def api(daemon: Daemon, operators: frozenset[int]) -> FastAPI:
 
     @app.post("/api/v1/jobs", status_code=201)
     async def submit(submission: Submission, peer: asking) -> dict[str, int]:
+        if submission.priority > 0:
+            operator(peer)
         return {"job_id": await daemon.submit(submission, peer.uid)}
 
     @app.get("/api/v1/jobs")
@@ -84,7 +92,7 @@ def api(daemon: Daemon, operators: frozenset[int]) -> FastAPI:
         return views.history(min(max(most, 1), 100_000), user)
 
     @app.get("/api/v1/jobs/{number}")
-    async def job(number: int, peer: asking) -> Row:
+    async def job(number: Number, peer: asking) -> Row:
         found = views.job(number)
         if found is None:
             raise NoSuchJob(f"there is no job {number}")
@@ -92,7 +100,7 @@ def api(daemon: Daemon, operators: frozenset[int]) -> FastAPI:
         return found if mine else {k: v for k, v in found.items() if k not in ("command", "environment", "output")}
 
     @app.get("/api/v1/jobs/{number}/explain")
-    async def explain(number: int) -> Row:
+    async def explain(number: Number) -> Row:
         found = views.explain(number)
         if found is None:
             ended = views.job(number)
@@ -102,12 +110,14 @@ def api(daemon: Daemon, operators: frozenset[int]) -> FastAPI:
         return found
 
     @app.post("/api/v1/jobs/{number}/{verb}")
-    async def order(number: int, verb: Verb, peer: asking) -> Row:
+    async def order(number: Number, verb: Verb, peer: asking) -> Row:
         owner(peer, number)
         if number not in daemon.loop.jobs:
             raise UsageError(f"job {number} has ended")
         if verb is Verb.HOLD and any(id_.job == number for id_ in daemon.loop.attempts):
             raise UsageError(f"job {number} holds GPUs; requeue or cancel it instead")
+        if verb is Verb.REQUEUE and not any(id_.job == number for id_ in daemon.loop.attempts):
+            raise UsageError(f"job {number} is pending")
         await daemon.order(JobOrder(verb, number))
         return views.job(number) or {}
 
@@ -133,11 +143,24 @@ def api(daemon: Daemon, operators: frozenset[int]) -> FastAPI:
     @app.put("/api/v1/policy")
     async def policy(chosen: Chosen, peer: asking) -> Row:
         operator(peer)
+        if peer.uid not in (0, os.getuid()):
+            _check_names_no_file(chosen)
         await daemon.decide_by(Deciding(chosen.policy, chosen.params, daemon.roster.deciding.options))
         return views.status()
 
     _say_errors(app)
     return app
+
+
+def _check_names_no_file(chosen: Chosen) -> None:
+    """That a policy is a built-in one, with numbers as parameters: a file may hold code, which runs as the daemon.
+
+    Raises:
+        Forbidden: it is not.
+    """
+    values = [v for value in chosen.params.values() for v in (value if isinstance(value, list) else [value])]
+    if not re.fullmatch(r"[a-z][a-z0-9-]*", chosen.policy) or any(isinstance(v, str | dict | list) for v in values):
+        raise Forbidden("only the daemon's own user may choose a policy that is read from a file")
 
 
 def _peer(request: Request) -> Peer:

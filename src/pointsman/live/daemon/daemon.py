@@ -2,13 +2,15 @@
 
 import asyncio
 import json
+import os
 import signal
 from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from pointsman.cluster import load_cluster
+from pointsman.cluster import Cluster, load_cluster
 from pointsman.engine.jit.ahead import HOSTED_HOOKS, compile_ahead, units_of
 from pointsman.errors import BackendError, InputError, PointsmanError, RunError, UsageError
 from pointsman.live.backends.local.backend import Local
@@ -17,12 +19,13 @@ from pointsman.live.control.loop import ControlLoop, asks_anew, going_on, recove
 from pointsman.live.control.orders import Order
 from pointsman.live.control.seat_records import take_kept_seats
 from pointsman.live.control.store import Store
-from pointsman.live.daemon.submission import Submission
+from pointsman.live.daemon.submission import Submission, is_known, user_name
 from pointsman.live.daemon.watchdog import Watchdog, was_hung
 from pointsman.live.world.checkpoint import NotAlike
 from pointsman.live.world.kind import Kind
 from pointsman.live.world.live_world import ROOM
 from pointsman.live.world.roster import Deciding, Roster
+from pointsman.policies.registry import DEFAULT
 from pointsman.types import NEVER_MS
 
 _DECIDING: Final = "deciding"
@@ -41,7 +44,13 @@ class Setting:
     folder: Path
     """Where its store and the records of attempts are."""
     cluster: str
-    deciding: Deciding
+    policy: str | None = None
+    """None: the one that decided last with its parameters, or else the default one."""
+    params: Mapping[str, Any] = field(default_factory=dict)
+    overheads: str | None = None
+    """That the policy assumes; None: as last, or else the realistic ones."""
+    compile: Callable[[str], None] = lambda policy: None
+    """Makes what a policy needs, before a world is made."""
     poll_s: float = 0.1
     """How often the backend is looked at."""
     longest_turn_s: float = 60.0
@@ -101,30 +110,44 @@ class Daemon:
     def _recover(self) -> None:
         cluster = load_cluster(self.setting.cluster)
         kept = self.store.setting(_DECIDING)
-        deciding = Deciding(**json.loads(kept)) if kept else self.setting.deciding
-        self.roster = Roster(cluster, deciding, self.store.kinds() or [Kind()])
-        world = self.roster.first(self.store.kinds_at_checkpoint() or 1).world()
+        wanted = self._wanted(Deciding(**json.loads(kept)) if kept else None)
+        deciding = Deciding(**json.loads(kept)) if kept else wanted
+        for policy in {deciding.policy, wanted.policy}:
+            self.setting.compile(policy)
         self.backend = Local(cluster, self.setting.folder)
-        self.node_names = self.roster.prepared.layout.node_names
+        self.node_names = cluster.layout().node_names
         try:
+            self.roster = Roster(cluster, deciding, self.store.kinds() or [Kind()])
+            world = self.roster.first(self.store.kinds_at_checkpoint() or 1).world()
             self.loop: ControlLoop = recovered(world, self.store, self.backend, self.node_names, self.roster)
             self.clock = Clock(self.store, self.loop.world.now_ms)
-        except NotAlike:
-            self._take_seats()
+        except (NotAlike, InputError):
+            self._take_seats(cluster, deciding)
         with self.store.turn():
             self.store.keep_setting(CLUSTER, cluster.to_yaml())
             if not kept:
                 self.store.keep_setting(_DECIDING, json.dumps(asdict(deciding)))
         hung = was_hung(self.setting.folder)
-        if deciding != self.setting.deciding:
-            self._switch(self.setting.deciding)
+        if deciding != wanted:
+            self._switch(wanted)
         elif hung is not None:
             self.loop.relieve(hung)
 
-    def _take_seats(self) -> None:
-        """Go on from what the daemon before has written down of jobs, because its checkpoint is of no use."""
-        world = self.roster.world()
-        asks = asks_anew(self.store.alive_jobs(), self.roster)
+    def _wanted(self, last: Deciding | None) -> Deciding:
+        """What is to decide; `last` is what did."""
+        setting, base = self.setting, last or Deciding(DEFAULT, {}, {"overheads": "realistic"})
+        options = {**base.options, "overheads": setting.overheads or base.options["overheads"]}
+        if setting.policy is None:
+            return Deciding(base.policy, base.params, options)
+        return Deciding(setting.policy, dict(setting.params), options)
+
+    def _take_seats(self, cluster: Cluster, deciding: Deciding) -> None:
+        """Go on from what the daemon before has written down of jobs, because its checkpoint is of no use. Kinds of
+        which no job is left need not fit this cluster.
+        """
+        alive = self.store.alive_jobs()
+        self.roster = Roster(cluster, deciding, [Kind(), *(job.kind for job in alive.values())])
+        world, asks = self.roster.world(), asks_anew(alive, self.roster)
         take_kept_seats(self.store, world, asks, self.node_names)
         self.loop = going_on(world, self.store, self.backend, self.node_names)
         self.clock = Clock(self.store, world.now_ms)
@@ -139,6 +162,8 @@ class Daemon:
             InputError: the cluster could never run it. TooMany: this user has too many jobs.
         """
         kind = submission.kind(uid)
+        if uid != os.getuid() and (os.getuid() != 0 or not is_known(uid)):
+            raise UsageError(f"this daemon cannot run jobs as user {user_name(uid)}")
         if self.loop.jobs_of[uid] + self._coming[uid] >= _MOST_JOBS:
             raise TooMany(f"{_MOST_JOBS:,} jobs of yours have not ended; wait for some, or cancel some")
         if len(self.loop.jobs) + self._coming.total() >= ROOM // 2:
@@ -246,7 +271,7 @@ class Daemon:
     def _job(self, letter: _Letter) -> Any:
         submission = letter.submission
         assert submission is not None
-        return submission.job(letter.uid, self.roster.numbers[submission.kind(letter.uid)], self.roster)
+        return submission.job(letter.uid, self.roster)
 
     def _grow(self) -> None:
         """The world knows all kinds that were admitted; a policy that keeps books on users takes over from itself."""

@@ -9,11 +9,11 @@ import polars as pl
 
 from pointsman.errors import InputError
 from pointsman.live.backends.facts import Parts
+from pointsman.live.control.clock import ANCHOR
 from pointsman.live.control.store import job_of
 from pointsman.live.daemon.daemon import CLUSTER
 from pointsman.live.daemon.submission import user_name
 from pointsman.live.daemon.views import nodes_of
-from pointsman.live.world.kind import Kind
 from pointsman.workload import Workload, write_workload
 
 Row = dict[str, Any]
@@ -31,18 +31,19 @@ def export(store: Path, folder: Path) -> list[str]:
     try:
         connection = sqlite3.connect(f"file:{store}?mode=ro", uri=True)
         connection.row_factory = sqlite3.Row
-        kinds = [
-            Kind(**json.loads(row["kind"])) for row in connection.execute("SELECT kind FROM kinds ORDER BY number")
-        ]
         attempts = [dict(row) for row in connection.execute("SELECT * FROM attempts ORDER BY job, attempt")]
         ended = connection.execute("SELECT * FROM jobs WHERE end_ms IS NOT NULL ORDER BY id").fetchall()
         (cluster,) = connection.execute("SELECT value FROM meta WHERE key = ?", (CLUSTER,)).fetchone()
+        (clock,) = connection.execute("SELECT value FROM meta WHERE key = ?", (ANCHOR,)).fetchone()
     except (sqlite3.Error, TypeError) as error:
         raise InputError(f"this is no store of live jobs: {error}", path=store) from None
+    anchor = json.loads(clock)
+    for attempt in attempts:
+        _correct(attempt, anchor["unix_ms"] - anchor["at_ms"])
     by_job: dict[int, list[Row]] = {}
     for attempt in attempts:
         by_job.setdefault(attempt["job"], []).append(attempt)
-    found = [_job_row(job, kinds, by_job.get(job["id"], [])) for job in ended]
+    found = [_job_row(job, by_job.get(job["id"], [])) for job in ended]
     logged = [row for row in found if row is not None]
     if not logged:
         raise InputError("no job has run to its end yet", path=store)
@@ -52,24 +53,32 @@ def export(store: Path, folder: Path) -> list[str]:
     (folder / "cluster.yaml").write_text(cluster)
     overheads = overheads_of(attempts)
     (folder / "overheads.yaml").write_text("".join(f"{name}: {value:.3f}\n" for name, value in overheads.items()))
-    left = len(ended) - len(logged)
-    return [f"{left} jobs that never ran are left out"] if left else []
+    alive = sum(one["ended_ms"] is None for one in attempts)
+    left = {"jobs that never ran": len(ended) - len(logged), "attempts that have not ended": alive}
+    return [f"left out: {many} {what}" for what, many in left.items() if many]
 
 
-def _job_row(job: sqlite3.Row, kinds: list[Kind], attempts: list[Row]) -> Row | None:
+def _correct(attempt: Row, origin_ms: int) -> None:
+    """Its times are those of its own clock, where they are known: it may have ended while nothing looked."""
+    for told, real in (("started_ms", "began_unix_ms"), ("ended_ms", "ended_unix_ms")):
+        if attempt[told] is not None and attempt[real] is not None:
+            attempt[told] = max(attempt["intended_ms"], attempt[real] - origin_ms)
+
+
+def _job_row(job: sqlite3.Row, attempts: list[Row]) -> Row | None:
     """As a log has it; None if it never ran."""
     ran = [one for one in attempts if one["started_ms"] is not None and one["ended_ms"] is not None]
     if not ran:
         return None
     asked = job_of(job["spec"])
     return {
-        **kinds[job["kind"]]._asdict(),
+        **asked.kind._asdict(),
         "job_id": str(job["id"]),
         "user": user_name(asked.uid),
         "submit_s": job["submit_ms"] / 1000,
         "duration_s": sum(one["ended_ms"] - one["started_ms"] for one in ran) / 1000,
         "start_s": ran[0]["started_ms"] / 1000,
-        "end_s": job["end_ms"] / 1000,
+        "end_s": ran[-1]["ended_ms"] / 1000,
         "node_list": nodes_of(_parts(ran[-1])),
         "time_limit_s": asked.limit_ms / 1000 if asked.limit_ms else None,
         "priority": -asked.ask.neg_priority,

@@ -29,8 +29,14 @@ async def _serve(setting: Setting, path: Path, operators: frozenset[int], ready:
     daemon = Daemon(setting)
     daemon.turn()
     listening = _listening(path)
+    ours = path.stat().st_ino
     config = uvicorn.Config(
-        api(daemon, operators), http=PeerProtocol, log_level="warning", access_log=False, lifespan="off"
+        api(daemon, operators),
+        http=PeerProtocol,
+        log_level="warning",
+        access_log=False,
+        lifespan="off",
+        timeout_graceful_shutdown=2,
     )
     server = uvicorn.Server(config)
     server.capture_signals = _no_signals  # ty: ignore
@@ -39,9 +45,10 @@ async def _serve(setting: Setting, path: Path, operators: frozenset[int], ready:
     try:
         await daemon.run()
     finally:
+        if path.exists() and path.stat().st_ino == ours:  # else it is that of another daemon by now
+            path.unlink()
         server.should_exit = True
         await answering
-        path.unlink(missing_ok=True)
 
 
 def _listening(path: Path) -> socket.socket:

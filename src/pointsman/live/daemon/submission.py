@@ -42,10 +42,10 @@ class Submission(BaseModel):
     zero_is_done: bool = False
     hold: bool = False
     folder: Path = "/"
-    output: str = Field("pointsman-%j.out", pattern=r"^[^\x00-\x1f\x7f]+$", max_length=4096)
+    output: str = Field("pointsman-%j.out", pattern=r"^([^\x00-\x1f\x7f%]|%[jaxu])+$", max_length=4096)
     environment: dict[Variable, Text] = {}
-    checkpoint_s: float = Field(0.0, ge=0, le=86_400)
-    grace_s: float = Field(30.0, ge=0, le=86_400)
+    checkpoint_s: float = Field(0.0, ge=0, le=3_600)
+    grace_s: float = Field(30.0, ge=0, le=600)
     request_key: Name | None = None
 
     def kind(self, uid: int) -> Kind:
@@ -55,16 +55,37 @@ class Submission(BaseModel):
             user_name(uid), self.model, self.batch_size,
         )  # fmt: skip
 
-    def job(self, uid: int, kind: int, roster: Roster) -> Job:
-        """As the control loop knows it; `kind` is its number in `roster`."""
+    def job(self, uid: int, roster: Roster) -> Job:
+        """As the control loop knows it; `roster` has its kind."""
+        kind = self.kind(uid)
         limit_ms = None if self.time_limit_s is None else max(1, round(1000 * self.time_limit_s))
-        ask = roster.ask(kind, priority=self.priority, limit_ms=limit_ms, pinned=not self.requeue)
-        kept: dict[str, Any] = {"name": self.name, "environment": self.environment, "request_key": self.request_key}
+        number = roster.numbers[kind]
+        ask = roster.ask(number, priority=self.priority, limit_ms=limit_ms, pinned=not self.requeue)
+        kept: dict[str, Any] = {
+            "name": self.name,
+            "environment": home(uid) | self.environment,
+            "request_key": self.request_key,
+        }
         return Job(
-            ask, kind, limit_ms=limit_ms, held=self.hold, requeues=self.requeue, zero_is_done=self.zero_is_done,
-            command=tuple(self.command), folder=self.folder, output=self.output,
+            ask, kind, number, limit_ms=limit_ms, held=self.hold, requeues=self.requeue, zero_is_done=self.zero_is_done,
+            command=tuple(self.command), folder=self.folder,
+            output=self.output.replace("%x", self.name).replace("%u", user_name(uid)),
             stop=Stop(self.checkpoint_s, self.grace_s), uid=uid, **kept,
         )  # fmt: skip
+
+
+def home(uid: int) -> dict[str, str]:
+    """What processes of a user find in their environment wherever they begin."""
+    try:
+        user = pwd.getpwuid(uid)
+    except KeyError:
+        return {}
+    return {"HOME": user.pw_dir, "USER": user.pw_name, "LOGNAME": user.pw_name, "SHELL": user.pw_shell}
+
+
+def is_known(uid: int) -> bool:
+    """Whether this machine has a user of that number."""
+    return bool(home(uid))
 
 
 def user_name(uid: int) -> str:

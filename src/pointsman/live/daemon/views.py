@@ -56,7 +56,7 @@ class Views:
         }
 
     def _asked(self, number: int, job: Job) -> Row:
-        kind = self.daemon.roster.kinds[job.kind]
+        kind = job.kind
         return {
             "job_id": number,
             "name": job.name,
@@ -123,8 +123,8 @@ class Views:
             "node_list": nodes_of(parts),
             "gpus": {node: [gpu for gpu in range(64) if mask >> gpu & 1] for node, mask in parts},
             "decided_s": self._unix_s(row["intended_ms"]),
-            "started_s": self._unix_s(row["started_ms"]),
-            "ended_s": self._unix_s(row["ended_ms"]),
+            "started_s": self._begun_s(row),
+            "ended_s": self._ended_s(row),
             "exit_code": row["exit_code"],
             "exit_signal": row["exit_signal"],
             "detail": row["detail"],
@@ -138,27 +138,27 @@ class Views:
             if user is not None and user_name(job.uid) != user:
                 continue
             attempts = self.daemon.store.attempts_of(record["id"])
-            ran = [a for a in attempts if a["started_ms"] is not None]
-            run_ms = sum((a["ended_ms"] or record["end_ms"]) - a["started_ms"] for a in ran)
-            last = ran[-1] if ran else None
-            rows.append(
-                self._asked(record["id"], job)
-                | {
-                    "state": record["state"],
-                    "submitted_s": self._unix_s(record["submit_ms"]),
-                    "started_s": self._unix_s(ran[0]["started_ms"]) if ran else None,
-                    "ended_s": self._unix_s(record["end_ms"]),
-                    "wait_s": ((ran[0]["started_ms"] if ran else record["end_ms"]) - record["submit_ms"]) / 1000,
-                    "run_s": run_ms / 1000,
-                    "attempts": len(attempts),
-                    "preemptions": sum(a["cause"] == "preempt" for a in attempts),
-                    "exit_code": last["exit_code"] if last else None,
-                    "exit_signal": last["exit_signal"] if last else None,
-                }
-            )
+            rows.append(self._history_row(record, job, attempts))
             if len(rows) == most:
                 break
         return rows
+
+    def _history_row(self, record: Any, job: Job, attempts: list[Any]) -> Row:
+        ran = [(self._begun_s(a) or 0.0, self._ended_s(a) or 0.0, a) for a in attempts if a["started_ms"] is not None]
+        submitted_s, ended_s = self._unix_s(record["submit_ms"]) or 0.0, self._unix_s(record["end_ms"]) or 0.0
+        last = ran[-1][2] if ran else {"exit_code": None, "exit_signal": None}
+        return self._asked(record["id"], job) | {
+            "state": record["state"],
+            "submitted_s": submitted_s,
+            "started_s": ran[0][0] if ran else None,
+            "ended_s": ran[-1][1] if ran else ended_s,
+            "wait_s": max(0.0, (ran[0][0] if ran else ended_s) - submitted_s),
+            "run_s": sum(max(0.0, ended - begun) for begun, ended, _ in ran),
+            "attempts": len(attempts),
+            "preemptions": sum(a["cause"] == "preempt" for a in attempts),
+            "exit_code": last["exit_code"],
+            "exit_signal": last["exit_signal"],
+        }
 
     def explain(self, number: int) -> Row | None:
         """What a job that has not ended is doing, or waiting for; None if there is none."""
@@ -229,6 +229,13 @@ class Views:
             "next_decision_s": self._unix_s(due_ms) if due_ms < NEVER_MS else None,
             "alarms": list(loop.alarms),
         }
+
+    def _begun_s(self, row: Any) -> float | None:
+        """When an attempt began, by its own clock if that is known."""
+        return row["began_unix_ms"] / 1000 if row["began_unix_ms"] is not None else self._unix_s(row["started_ms"])
+
+    def _ended_s(self, row: Any) -> float | None:
+        return row["ended_unix_ms"] / 1000 if row["ended_unix_ms"] is not None else self._unix_s(row["ended_ms"])
 
     def _unix_s(self, at_ms: int | None) -> float | None:
         return None if at_ms is None else self.daemon.clock.unix_ms(at_ms) / 1000

@@ -96,6 +96,8 @@ def identity(world: LiveWorld) -> str:
         digest.update(arrays[name].tobytes())
     digest.update(repr([(name, array.shape, array.dtype) for name, array in kept_arrays(handle).items()]).encode())
     digest.update(handle.state.classes["gpus"].tobytes() + handle.state.nodes["gpus"].tobytes())
+    layout = world.prepared.layout
+    digest.update(repr((list(layout.node_names), list(layout.gpu_types), layout.node_gpu_type.tolist())).encode())
     return digest.hexdigest()
 
 

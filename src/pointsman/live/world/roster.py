@@ -47,13 +47,21 @@ class Roster:
     """The kinds of jobs that have come so far, numbered in order."""
 
     def __init__(self, cluster: Cluster, deciding: Deciding, kinds: Iterable[Kind] = (Kind(),)) -> None:
-        """Raises UsageError: the policy, a parameter or an option is wrong, or asks for the durations of jobs."""
+        """Without a world yet.
+
+        Raises:
+            UsageError: the policy, a parameter or an option is wrong, or asks for the durations of jobs.
+            InputError: the cluster could never run a kind of jobs.
+        """
         self.cluster, self.deciding = cluster, deciding
         self.kinds = list(dict.fromkeys(kinds))
         self.numbers = {kind: number for number, kind in enumerate(self.kinds)}
         self.options = _options(deciding)
         self.policy = deciding.spec.make(dict(deciding.params))
-        self.prepared, self.rules, self.briefing = self._assembled(self.kinds)
+        try:
+            self.prepared, self.rules, self.briefing = self._assembled(self.kinds)
+        except InputError as error:
+            raise _of_a_job(error) from None
 
     def _assembled(self, kinds: list[Kind]) -> tuple[Prepared, Rules, Briefing | None]:
         jobs = pl.DataFrame([kind._asdict() | _UNKNOWN for kind in kinds], infer_schema_length=None)
@@ -100,7 +108,8 @@ class Roster:
 
 def _of_a_job(error: InputError) -> InputError:
     """The same of a job that is not in a log."""
-    return InputError(re.sub(r"^job '\d+' \(row \d+\)", "the job", error.cause), fix="see 'pointsman nodes'")
+    cause = re.sub(r"^(job '\d+' \(row \d+\)|row \d+:)", "the job", error.cause)
+    return InputError(cause.replace("nodes_requested", "nodes"), fix="see 'pointsman nodes'")
 
 
 def _options(deciding: Deciding) -> RunOptions:

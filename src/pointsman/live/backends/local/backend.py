@@ -3,10 +3,13 @@
 import json
 import os
 import pwd
+import secrets
 import shutil
 import signal
 import sys
+import time
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +31,8 @@ from pointsman.live.backends.protocol import Patience
 from pointsman.types import NodeState
 
 _LOST = "the process that watched it has died, or the machine was restarted"
+_PATIENCE_S = 10.0
+"""Beyond its grace, after which whoever watches an attempt that was asked to stop is not waited for any more."""
 _PARTIAL = ".partial"
 """At the end of the name of a folder that is not there whole: it is being written, or forgotten."""
 
@@ -43,10 +48,12 @@ class Local:
         self._attempts.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._checkpoints = folder / "checkpoints"
         self._checkpoints.mkdir(mode=0o711, exist_ok=True)
+        self._shims: list[int] = []
+        for left in self._checkpoints.glob(f"*{_PARTIAL}"):
+            self._remove(left)
         for left in self._attempts.glob(f"*{_PARTIAL}"):  # the daemon before died while it wrote, or forgot
             shutil.rmtree(left)
         self._boot = shim.boot_id()
-        self._shims: list[int] = []
 
     def describe(self) -> Cluster:
         return self.cluster
@@ -74,8 +81,16 @@ class Local:
         if not folder.exists() or (folder / "exit.json").exists():
             return
         try:
-            shim.write_whole(folder / "stop.json", {"checkpoint_s": how.checkpoint_s, "grace_s": how.grace_s})
-            if (pid := self._shim_of(folder)) is not None:
+            before = _read(folder / "stop.json")
+            asked_s = before["asked_s"] if before else time.time()
+            asked = {"checkpoint_s": how.checkpoint_s, "grace_s": how.grace_s, "asked_s": asked_s}
+            shim.write_whole(folder / "stop.json", asked)
+            if (lock := shim.claim(folder)) is not None:  # none has begun it, and none will
+                shim.write_end(folder, None, signal.SIGTERM, ran=False, asked=True, detail="stopped before it began")
+                os.close(lock)
+            elif time.time() > asked_s + how.checkpoint_s + how.grace_s + _PATIENCE_S:
+                self._kill_marked(folder)  # whoever watches it has not ended it
+            elif (pid := self._shim_of(folder)) is not None:
                 os.kill(pid, signal.SIGTERM)
             elif (folder / "begun").exists():
                 self._kill_marked(folder)
@@ -86,11 +101,12 @@ class Local:
 
     def forget(self, attempts: Iterable[AttemptId], jobs: Iterable[int]) -> None:
         for job in jobs:
-            shutil.rmtree(self._checkpoints / str(job), ignore_errors=True)
+            if (folder := self._checkpoints / str(job)).exists():
+                self._remove(folder.rename(folder.with_name(f"{job}{_PARTIAL}")))
         for attempt in attempts:
             folder = self._folder(attempt)
             if folder.exists():
-                shutil.rmtree(folder.rename(folder.with_name(f"{folder.name}{_PARTIAL}")))
+                self._remove(folder.rename(folder.with_name(f"{folder.name}{_PARTIAL}")))
 
     def close(self) -> None:
         pass
@@ -108,16 +124,21 @@ class Local:
         self._make_checkpoints(launch)
         environments = [self._environment(launch, rank) for rank in range(len(launch.parts))]
         content = {
-            "mark": f"{launch.id.job}.{launch.id.attempt}@{self._attempts}",
+            "mark": f"{launch.id.job}.{launch.id.attempt}@{secrets.token_hex(16)}",  # that other users cannot know
             "parts": launch.parts,
             "command": launch.command,
             "folder": launch.folder,
             "output": _output(launch, folder / "output.log"),
             "user": _user(launch.uid),
+            "first": launch.id.attempt == 1,
             "environments": environments,
         }
         shim.write_whole(draft / "launch.json", content)
         draft.rename(folder)
+
+    def _remove(self, folder: Path) -> None:
+        """In a process of its own: what a user has left may be deep, or large."""
+        self._shims.append(os.posix_spawnp("rm", ["rm", "-rf", "--", str(folder)], os.environ))
 
     def _make_checkpoints(self, launch: Launch) -> None:
         """The folder in which the job finds what its attempts before have left."""
@@ -171,10 +192,10 @@ class Local:
             parts = tuple((node, mask) for node, mask in _read(folder / "launch.json")["parts"])
             if (end := _read(folder / "exit.json")) is not None:
                 exit_ = Exit(end["code"], end["signal"], end["ran"], end["asked"], end["detail"])
-                return AttemptFact(id_, Phase.ENDED, parts, exit_)
+                return AttemptFact(id_, Phase.ENDED, parts, exit_, _began(folder), round(1000 * end["ended_s"]))
             if self._shim_of(folder) is not None:
-                running = (folder / "running.json").exists()
-                return AttemptFact(id_, Phase.RUNNING if running else Phase.ACCEPTED, parts)
+                began = _began(folder)
+                return AttemptFact(id_, Phase.ACCEPTED if began is None else Phase.RUNNING, parts, began_unix_ms=began)
             return self._without_shim(folder, id_, parts)
         except FileNotFoundError:
             return None  # it was just forgotten
@@ -203,8 +224,10 @@ class Local:
         return int(known[0])
 
     def _kill_marked(self, folder: Path) -> None:
-        for pid in shim.marked(_read(folder / "launch.json")["mark"]):
-            os.kill(pid, signal.SIGKILL)
+        watching = self._shim_of(folder)
+        for pid in [*([] if watching is None else [watching]), *shim.marked(_read(folder / "launch.json")["mark"])]:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
 
 def _output(launch: Launch, default: Path) -> str:
@@ -226,6 +249,12 @@ def _user(uid: int) -> dict[str, Any]:
     except KeyError:
         raise Refused(f"this machine has no user {uid}") from None
     return {"user": uid, "group": user.pw_gid, "extra_groups": os.getgrouplist(user.pw_name, user.pw_gid)}
+
+
+def _began(folder: Path) -> int | None:
+    """When the commands of an attempt were begun, ms since 1970."""
+    running = _read(folder / "running.json")
+    return None if running is None else round(1000 * running["began_s"])
 
 
 def _read(path: Path) -> Any:

@@ -102,6 +102,29 @@ def below(ancestor: int) -> list[int]:
     return sorted(known - {ancestor})
 
 
+def claim(folder: Path) -> int | None:
+    """A lock on an attempt that is begun by nothing but this process, ever; None if another has, or had, it. The file
+    that says so is locked while this process lives.
+    """
+    mine = folder / f"begun.{os.getpid()}"
+    lock = os.open(mine, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    try:
+        os.link(mine, folder / "begun")
+    except FileExistsError:
+        os.close(lock)
+        return None
+    finally:
+        mine.unlink()
+    return lock
+
+
+def write_end(folder: Path, code: int | None, number: int | None, *, ran: bool, asked: bool, detail: str) -> None:
+    """How an attempt has ended."""
+    end = {"code": code, "signal": number, "ran": ran, "asked": asked, "detail": detail, "ended_s": time.time()}
+    write_whole(folder / "exit.json", end)
+
+
 class Shim:
     """The commands of one attempt, one for each node."""
 
@@ -110,49 +133,39 @@ class Shim:
         self.launch = json.loads((folder / "launch.json").read_text())
         self.tasks: list[subprocess.Popen[Any]] = []
         self.asked = False
+        self.first_failure = 0
+        """The exit code of the command that failed first."""
         self.deadlines: list[tuple[float, int]] = []
         """(when, which signal) is to be sent, in order."""
 
     def run(self) -> None:
         """Begin the commands, wait until nothing of them lives, and say how they ended."""
-        if not self._is_first():
+        if claim(self.folder) is None:
             return
         signal.pthread_sigmask(signal.SIG_BLOCK, _HEARD)
         ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
         write_whole(self.folder / "shim.json", [os.getpid(), start_time(os.getpid()), boot_id()])
         if (self.folder / "stop.json").exists():
-            self._end(None, signal.SIGTERM, ran=False, asked=True, detail="stopped before it began")
+            write_end(self.folder, None, signal.SIGTERM, ran=False, asked=True, detail="stopped before it began")
             return
         error = self._begin()
         self._wait()
         if error and not self.tasks:
-            self._end(127, None, ran=True, asked=self.asked, detail=error)
+            write_end(self.folder, 127, None, ran=True, asked=self.asked, detail=error)
         else:
-            codes = [task.returncode for task in self.tasks]
-            code = 127 if error else next((code for code in codes if code != 0), 0)
-            self._end(
-                code if code >= 0 else None, -code if code < 0 else None, ran=True, asked=self.asked, detail=error
+            code = 127 if error else self.first_failure
+            write_end(
+                self.folder,
+                code if code >= 0 else None,
+                -code if code < 0 else None,
+                ran=True,
+                asked=self.asked,
+                detail=error,
             )
-
-    def _is_first(self) -> bool:
-        """Whether no other has begun this attempt. The file that says so is locked while this process lives."""
-        mine = self.folder / f"begun.{os.getpid()}"
-        self.lock = os.open(mine, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600)
-        fcntl.flock(self.lock, fcntl.LOCK_EX)
-        try:
-            os.link(mine, self.folder / "begun")
-        except FileExistsError:
-            return False
-        finally:
-            mine.unlink()
-        return True
-
-    def _end(self, code: int | None, number: int | None, *, ran: bool, asked: bool, detail: str) -> None:
-        end = {"code": code, "signal": number, "ran": ran, "asked": asked, "detail": detail}
-        write_whole(self.folder / "exit.json", end)
 
     def _begin(self) -> str:
         """Why a command could not be begun; nothing if all were."""
+        began_s = time.time()
         for environment in self.launch["environments"]:
             try:
                 self._begin_one(environment)
@@ -160,13 +173,14 @@ class Shim:
                 self._signal(signal.SIGKILL)
                 what = getattr(error, "filename", None) or self.launch["command"][0]
                 return f"{what}: {getattr(error, 'strerror', None) or error}"
-        write_whole(self.folder / "running.json", [task.pid for task in self.tasks])
+        write_whole(self.folder / "running.json", {"began_s": began_s})
         return ""
 
     def _begin_one(self, environment: dict[str, str]) -> None:
         """The command of one node, as its user."""
         with self._as_user():
-            output, folder = _opened(self.launch["output"]), os.open(self.launch["folder"] or "/", os.O_PATH)
+            folder = os.open(self.launch["folder"] or "/", os.O_PATH)
+            output = _opened(self.launch["output"], anew=self.launch["first"] and not self.tasks)
 
         def become_command() -> None:
             """It hears all signals, although this process does not, and is its user by now."""
@@ -224,6 +238,7 @@ class Shim:
     def _is_over(self) -> bool:
         """Whether nothing of it lives. A gang ends when one of its commands fails, and all that they left behind."""
         codes = [task.poll() for task in self.tasks]
+        self.first_failure = self.first_failure or next((code for code in codes if code not in (None, 0)), 0)
         _reap({task.pid for task in self.tasks})
         over = all(code is not None for code in codes)
         if over and not self._family():
@@ -250,12 +265,15 @@ class Shim:
                 continue
 
 
-def _opened(path: str) -> BinaryIO:
-    """A file to append to. One that would let whoever opens it wait, as a pipe does, is refused."""
-    file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC, 0o644)
+def _opened(path: str, *, anew: bool) -> BinaryIO:
+    """A file to append to, or to begin `anew`. One that would let whoever opens it wait, as a pipe does, is refused."""
+    how = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+    file = os.open(path, how, 0o644)
     if not stat.S_ISREG(os.fstat(file).st_mode) and path != os.devnull:
         os.close(file)
         raise OSError(errno.EINVAL, "not a regular file", path)
+    if anew and path != os.devnull:
+        os.ftruncate(file, 0)
     os.set_blocking(file, True)
     return os.fdopen(file, "ab")
 
