@@ -2,6 +2,9 @@
 
 NO_COMMAND = {
     "--operator: this machine has no user {}": "the option that is wrong",
+    "--set: name the policy, too, with --policy": "the option that is missing",
+    "--states: there is no state {}": "the option that is wrong",
+    "--gpus={}: it is a number": "the option that is wrong",
     "the request has {} bytes": "an option of a command that is tried in tests/live",
     "--gres={}: only GPUs": "the option that is wrong",
     "--signal={}: only USR1@SECONDS": "the option that is wrong",
