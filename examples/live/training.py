@@ -2,7 +2,7 @@
 
     pointsman submit -G 2 --requeue --zero-is-done -- python examples/live/training.py --steps 400
 
-With `--record FILE` it appends a line to FILE when it is done, by which `live_demo.py` counts how often each job ended.
+With `--record FILE` it appends a line to FILE when it is done, by which `demo.py` counts how often each job ended.
 """
 
 import argparse
