@@ -11,7 +11,7 @@ from pointsman.live.backends.facts import Stop
 from pointsman.live.backends.local.backend import Local
 from pointsman.live.control.clock import Clock
 from pointsman.live.control.job import Job
-from pointsman.live.control.loop import recovered
+from pointsman.live.control.recovery import recovered
 from pointsman.live.control.store import Store
 
 from .killing import STEPS, case

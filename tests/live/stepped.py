@@ -5,7 +5,8 @@ from pathlib import Path
 
 from pointsman.live.backends.shadow import Delays, Faults, Program, Shadow, always
 from pointsman.live.control.job import Job
-from pointsman.live.control.loop import ControlLoop, recovered
+from pointsman.live.control.loop import ControlLoop
+from pointsman.live.control.recovery import recovered
 from pointsman.live.control.safety import NodeFaults
 from pointsman.live.control.store import Store
 from pointsman.types import NEVER_MS

@@ -14,26 +14,25 @@ from pointsman.live.backends.facts import (
     AttemptFact,
     AttemptId,
     Exit,
-    Launch,
     Observation,
     Parts,
     Phase,
-    Refused,
-    Stop,
     Unsure,
 )
 from pointsman.live.backends.protocol import Backend
+from pointsman.live.control.acting import ToDo
 from pointsman.live.control.book import Attempt, Cause, Stage
 from pointsman.live.control.job import Job
 from pointsman.live.control.orders import NodeOrder, Order
 from pointsman.live.control.orders import Verb as OrderOf
+from pointsman.live.control.pauses import Pauses
 from pointsman.live.control.reconcile import Change, Happened, ghosts, node_changes, reconcile
 from pointsman.live.control.safety import BackOff, NodeFaults
 from pointsman.live.control.seat_records import keep_seats
 from pointsman.live.control.store import Store
-from pointsman.live.world.checkpoint import OTHER_WORLD, NotAlike, checkpoint, identity, restore
+from pointsman.live.world.checkpoint import checkpoint
 from pointsman.live.world.growing import grow
-from pointsman.live.world.live_world import Ask, LiveWorld
+from pointsman.live.world.live_world import LiveWorld
 from pointsman.live.world.plan import Action
 from pointsman.live.world.roster import Roster
 from pointsman.live.world.seating import seats_of, take_seats
@@ -45,18 +44,6 @@ TURNS = 1000
 SOON_MS = 60_000
 """An attempt that is lost so soon after it began lets its job pause, as a start that fails does."""
 RELIEVED = "relieved_by"
-_FIRST = "first_world"
-"""Under which name the store keeps the digest of the world in which its journal begins."""
-
-
-@dataclass(frozen=True)
-class _Answer:
-    """What a backend said of a request: it was heard, or refused."""
-
-    id: AttemptId
-    stops: bool
-    refused: str | None = None
-    """Why."""
 
 
 @dataclass
@@ -80,24 +67,22 @@ class ControlLoop:
     alarms: list[str] = field(default_factory=list)
     """What an operator must know, the last thing last."""
     turns: int = 0
-    _pauses: dict[int, tuple[int, int | None]] = field(default_factory=dict)
-    """By job, failed starts in a row, and when it is released."""
+    pauses: Pauses = field(init=False)
     _alive_of: dict[int, AttemptId] = field(default_factory=dict)
     """The attempt of each job that has one."""
     _limits_ms: dict[AttemptId, int] = field(default_factory=dict)
     """When those that run have run for as long as they may, if that is limited."""
     _nodes: dict[str, NodeState] = field(default_factory=dict)
-    _answers: list[_Answer] = field(default_factory=list)
-    _launches: list[AttemptId] = field(default_factory=list)
-    _stops: list[AttemptId] = field(default_factory=list)
-    _ended: list[AttemptId] = field(default_factory=list)
+    _to_do: ToDo = field(default_factory=ToDo)
     _seq: int = 0
+
+    def __post_init__(self) -> None:
+        self.pauses = Pauses(self.store, self.back_off)
 
     @property
     def due_ms(self) -> int:
         """When there is to be a turn, whatever happens."""
-        releases = (at_ms for _, at_ms in self._pauses.values() if at_ms is not None)
-        return min([self.world.due_ms, *releases, *self._limits_ms.values()], default=NEVER_MS)
+        return min([self.world.due_ms, *self.pauses.due_ms(), *self._limits_ms.values()], default=NEVER_MS)
 
     def turn(self, now_ms: int, submitted: Sequence[Job] = (), orders: Sequence[Order] = ()) -> list[int]:
         """Everything up to now; the jobs that were submitted, in order.
@@ -107,7 +92,7 @@ class ControlLoop:
         """
         now_ms = max(now_ms, self.world.now_ms)
         seen = self._observe()
-        if not (submitted or orders or self._answers or self._is_due(seen, now_ms)):
+        if not (submitted or orders or self._to_do.answers or self._is_due(seen, now_ms)):
             return []
         with self.store.turn():
             self._hear_answers(now_ms)
@@ -122,7 +107,7 @@ class ControlLoop:
             for action in self._decide(now_ms):
                 self._intend(action)
             self._keep_checkpoint_if_due()
-        self._act()
+        self._to_do.act(self.backend, self.attempts, self.jobs)
         return jobs
 
     def _is_due(self, seen: Observation | None, now_ms: int) -> bool:
@@ -176,13 +161,13 @@ class ControlLoop:
 
     def _release(self, job: int, now_ms: int) -> None:
         """A job waits no longer, neither for its user nor because its starts have failed."""
-        failures, pause_ms = self._pauses.get(job, (0, None))
-        if job not in self.held and pause_ms is None:
+        paused = self.pauses.of(job) is not None
+        if job not in self.held and not paused:
             return
         self.held.discard(job)
         self.store.hold_job(job, held=False)
-        if pause_ms is not None:
-            self._set_pause(job, failures, None)
+        if paused:
+            self.pauses.lift(job)
         self._tell(Happened(Told.RELEASE, job), now_ms)
 
     def _requeue(self, job: int, now_ms: int) -> None:
@@ -205,7 +190,7 @@ class ControlLoop:
         """It is to stop, for its own job's sake."""
         self._tell(Happened(Told.WITHDRAW, attempt.id.job), now_ms)
         self._keep(replace(attempt, stage=Stage.STOPPING, cause=cause, stop_ms=None))
-        self._stops.append(attempt.id)
+        self._to_do.stops.append(attempt.id)
 
     def _limit_ms(self, attempt: Attempt) -> int | None:
         """When an attempt that runs has run for as long as it may."""
@@ -221,7 +206,7 @@ class ControlLoop:
             self._withdraw(self.attempts[id_], Cause.TIME_LIMIT, now_ms)
 
     def _hear_answers(self, now_ms: int) -> None:
-        for answer in self._answers:
+        for answer in self._to_do.answers:
             attempt = self.attempts.get(answer.id)
             if attempt is None:
                 continue
@@ -234,7 +219,7 @@ class ControlLoop:
                 self._keep(replace(attempt, stop_ms=now_ms))
             elif attempt.stage == Stage.INTENDED:
                 self._keep(replace(attempt, stage=Stage.SENT, sent_ms=now_ms))
-        self._answers.clear()
+        self._to_do.answers.clear()
 
     def _reconcile(self, seen: Observation, now_ms: int) -> None:
         """What was seen against the book."""
@@ -242,8 +227,10 @@ class ControlLoop:
         for change in reconcile([*self.attempts.values()], seen, down, self.backend.patience, now_ms):
             self._carry_out(change, now_ms)
         there = ghosts(self.attempts, seen)
-        self._stops += [ghost.id for ghost in there]
-        self._ended = [fact.id for fact in seen.attempts if fact.phase == Phase.ENDED and fact.id not in self.attempts]
+        self._to_do.stops += [ghost.id for ghost in there]
+        self._to_do.ended = [
+            fact.id for fact in seen.attempts if fact.phase == Phase.ENDED and fact.id not in self.attempts
+        ]
         for name, state in self._changed_nodes(seen, there).items():
             self._nodes[name] = state
             self.store.set_node(name, state)
@@ -256,9 +243,9 @@ class ControlLoop:
         if attempt != self.attempts.get(attempt.id):
             self._keep(attempt)
         if change.launch:
-            self._launches.append(attempt.id)
+            self._to_do.launches.append(attempt.id)
         if change.stop:
-            self._stops.append(attempt.id)
+            self._to_do.stops.append(attempt.id)
         for happened in change.happened:
             is_first = len(change.happened) > 1 and happened.kind == Event.STARTED
             self._tell(happened, now_ms - is_first)  # events of one instant are applied by their kinds, ends first
@@ -267,50 +254,34 @@ class ControlLoop:
             elif happened.kind == Event.FAIL and now_ms - (attempt.started_ms or 0) < SOON_MS:
                 self._pause(attempt, now_ms, blames=False)
             elif happened.kind == Event.STARTED:
-                self._end_pauses(attempt.id.job)
+                self.pauses.forget(attempt.id.job)
                 self.faults.note_start(tuple(node for node, _ in attempt.parts))
             elif happened.kind in (Event.FINISH, Event.CANCEL):
                 state = happened.state if happened.kind == Event.FINISH else JobState.CANCELLED
                 self._end(attempt.id.job, state, now_ms)
 
-    def pause_of(self, job: int) -> tuple[int, int] | None:
-        """How many starts of it have failed in a row, and when it is tried again; None if it is not held for that."""
-        failures, until_ms = self._pauses.get(job, (0, None))
-        return None if until_ms is None else (failures, until_ms)
-
     # -- pauses -------------------------------------------------------------------------------------------
 
     def _pause(self, attempt: Attempt, now_ms: int, *, blames: bool) -> None:
         """A start has failed: the job waits for a while, and its nodes may be to blame; not if it was refused."""
-        job = attempt.id.job
-        failures = self._pauses.get(job, (0, None))[0] + 1
-        self._set_pause(job, failures, now_ms + self.back_off.pause_ms(failures))
-        self._tell(Happened(Told.HOLD, job), now_ms)
+        self.pauses.begin(attempt.id.job, now_ms)
+        self._tell(Happened(Told.HOLD, attempt.id.job), now_ms)
         nodes = tuple(node for node, _ in attempt.parts) if blames else ()
         for node in self.faults.note_failure(nodes, now_ms):
             self.alarms.append(f"node {node} is drained: starts on it fail")
             self.store.want_node(node, NodeState.DRAIN, "starts on it fail")
 
     def _release_due(self, now_ms: int) -> None:
-        for job, (failures, at_ms) in [*self._pauses.items()]:
-            if at_ms is not None and at_ms <= now_ms:
-                self._set_pause(job, failures, None)
-                if job not in self.held:
-                    self._tell(Happened(Told.RELEASE, job), now_ms)
-
-    def _set_pause(self, job: int, failures: int, release_ms: int | None) -> None:
-        self._pauses[job] = failures, release_ms
-        self.store.keep_pause(job, failures, release_ms)
+        for job in self.pauses.ending(now_ms):
+            self.pauses.lift(job)
+            if job not in self.held:
+                self._tell(Happened(Told.RELEASE, job), now_ms)
 
     def _end(self, job: int, state: JobState, now_ms: int) -> None:
-        self._end_pauses(job)
+        self.pauses.forget(job)
         self.held.discard(job)
         self.jobs_of[self.jobs.pop(job).uid] -= 1
         self.store.end_job(job, state, now_ms)
-
-    def _end_pauses(self, job: int) -> None:
-        if self._pauses.pop(job, None) is not None:
-            self.store.end_pause(job)
 
     # -- what is decided, and done ------------------------------------------------------------------------
 
@@ -343,43 +314,13 @@ class ControlLoop:
         id_ = AttemptId(action.row, action.attempt)
         if action.verb == Verb.START:
             attempt = Attempt(id_, self._named(action.parts), Stage.INTENDED, intended_ms=action.at_ms)
-            attempt = _as_promised(attempt, self.jobs[action.row])
+            attempt = as_promised(attempt, self.jobs[action.row])
             self.store.begin_attempt(attempt, Reason(action.reason).name)
             self.know(attempt)
-            self._launches.append(id_)
+            self._to_do.launches.append(id_)
         elif action.verb == Verb.PREEMPT and id_ in self.attempts:  # else its end was told a moment later
             self._keep(replace(self.attempts[id_], stage=Stage.STOPPING, cause=Cause.PREEMPT, stop_ms=None))
-            self._stops.append(id_)
-
-    def _act(self) -> None:
-        """Have the backend do what is intended; what it answers is heard at the next turn."""
-        for id_ in dict.fromkeys(self._launches):
-            attempt = self.attempts.get(id_)
-            if attempt is not None and attempt.stage in (Stage.INTENDED, Stage.SENT):
-                self._launch(attempt)
-        for id_ in dict.fromkeys(self._stops):
-            job = self.jobs.get(id_.job)
-            try:
-                self.backend.stop(id_, job.stop if job else Stop())
-                self._answers.append(_Answer(id_, stops=True))
-            except Unsure:
-                continue  # it is seen whether it was heard
-        self._launches.clear()
-        self._stops.clear()
-        gone = {id_.job for id_ in self._ended if id_.job not in self.jobs}
-        self.backend.forget(self._ended, gone)  # the turn in which they ended is kept
-        self._ended.clear()
-
-    def _launch(self, attempt: Attempt) -> None:
-        try:
-            job = self.jobs[attempt.id.job]
-            asked = (job.command, {**job.environment}, job.folder, job.output, job.uid)
-            self.backend.launch(Launch(attempt.id, attempt.parts, *asked))
-            self._answers.append(_Answer(attempt.id, stops=False))
-        except Refused as error:
-            self._answers.append(_Answer(attempt.id, stops=False, refused=str(error)))
-        except Unsure:
-            pass  # it is seen whether it was done
+            self._to_do.stops.append(id_)
 
     # -- the book -----------------------------------------------------------------------------------------
 
@@ -439,7 +380,7 @@ class ControlLoop:
         with self.store.turn():
             self.store.keep_kinds(roster.numbers)
             self._seq = self.store.note(self.world.now_ms, "grow", 0, len(roster.numbers))
-            _grow(self.world, roster, self.store)
+            grow(self.world, roster.prepared, roster.briefing, self.store.kinds_of(self.world.rows()))
 
     def successor(self, roster: Roster) -> LiveWorld:
         """A world of `roster` in which all jobs have their seats.
@@ -448,7 +389,8 @@ class ControlLoop:
             UsageError: its policy cannot run live.
         """
         world = roster.world()
-        take_seats(world, seats_of(self.world, asks_anew(self.jobs, roster)), self.world.now_ms, self.world.rows_so_far)
+        asks = {id_: roster.asked_anew(job.ask, job.kind) for id_, job in self.jobs.items()}
+        take_seats(world, seats_of(self.world, asks), self.world.now_ms, self.world.rows_so_far)
         return world
 
     def go_on_in(self, world: LiveWorld, roster: Roster, settings: Mapping[str, str], now_ms: int) -> None:
@@ -474,7 +416,7 @@ class ControlLoop:
             for action in self._decide(now_ms):
                 self._intend(action)
             self._keep_checkpoint()
-        self._act()
+        self._to_do.act(self.backend, self.attempts, self.jobs)
 
 
 _OBEYING: Final[Mapping[OrderOf, Callable[[ControlLoop, int, int], None]]] = {
@@ -485,83 +427,6 @@ _OBEYING: Final[Mapping[OrderOf, Callable[[ControlLoop, int, int], None]]] = {
 }
 
 
-def recovered(
-    world: LiveWorld, store: Store, backend: Backend, node_names: Sequence[str], roster: Roster | None = None
-) -> ControlLoop:
-    """The loop goes on where the one before it died: with `world`, which has not begun, by the store.
-
-    `roster`: all kinds of jobs that have come, where the world was made for those of the last checkpoint.
-
-    Raises:
-        NotAlike: the world is not like the one before, and nothing has happened yet to either.
-    """
-    if (name := store.setting(RELIEVED)) is not None:
-        world.relieve(get_policy(name).make())
-    _replay(world, store, roster)
-    return going_on(world, store, backend, node_names)
-
-
-def going_on(world: LiveWorld, store: Store, backend: Backend, node_names: Sequence[str]) -> ControlLoop:
-    """A loop for a world that is as the store says."""
-    loop = ControlLoop(world, store, backend, node_names, jobs=store.alive_jobs(), held=store.held_jobs())
-    loop.jobs_of.update(job.uid for job in loop.jobs.values())
-    loop._pauses, loop._nodes = store.pauses(), store.nodes()
-    for attempt in store.alive_attempts():
-        loop.know(_as_promised(attempt, loop.jobs[attempt.id.job]))
-    return loop
-
-
-def _check_first(world: LiveWorld, store: Store) -> None:
-    """That the journal, which begins with the first world, is of one like this.
-
-    Raises:
-        NotAlike: it is of another.
-    """
-    mine = identity(world)
-    kept = store.setting(_FIRST)
-    if kept is None:
-        with store.turn():
-            store.keep_setting(_FIRST, mine)
-    elif kept != mine:
-        raise NotAlike(OTHER_WORLD)
-
-
-def _as_promised(attempt: Attempt, job: Job) -> Attempt:
+def as_promised(attempt: Attempt, job: Job) -> Attempt:
+    """An attempt with what its job promises."""
     return replace(attempt, requeues=job.requeues, zero_is_done=job.zero_is_done)
-
-
-def asks_anew(jobs: Mapping[int, Job], roster: Roster) -> dict[int, Ask]:
-    """What jobs ask for in a world of `roster`."""
-    fields = ("cls", "queue", "speed", "numbers", "keys")
-    like = {kind: roster.ask(roster.numbers[kind]) for kind in {job.kind for job in jobs.values()}}
-    return {
-        id_: job.ask._replace(**{name: getattr(like[job.kind], name) for name in fields}) for id_, job in jobs.items()
-    }
-
-
-def _grow(world: LiveWorld, roster: Roster, store: Store) -> None:
-    grow(world, roster.prepared, roster.briefing, store.kinds_of(world.rows()))
-
-
-def _replay(world: LiveWorld, store: Store, roster: Roster | None) -> None:
-    """From its checkpoint, by the journal: the same that was told before leads to the same."""
-    seq = 0
-    if (kept := store.last_checkpoint()) is not None:
-        seq, data = kept
-        restore(world, data)
-    else:
-        _check_first(world, store)
-    for told in store.told_since(seq):
-        if told.what == "submit":
-            world.submit(Ask(*told.args), told.at_ms)
-        elif told.what == "tell":
-            kind, state = told.args
-            world.tell(
-                Event(kind) if kind in {int(e) for e in Event} else Told(kind), told.row, told.at_ms, state=state
-            )
-        elif told.what == "node":
-            world.tell_node(told.row, NodeState(told.args), told.at_ms)
-        elif told.what == "grow" and roster is not None:
-            _grow(world, roster.first(told.args), store)
-        else:
-            world.advance(told.at_ms)

@@ -15,8 +15,9 @@ from pointsman.engine.jit.ahead import HOSTED_HOOKS, compile_ahead, units_of
 from pointsman.errors import BackendError, InputError, PointsmanError, RunError, UsageError
 from pointsman.live.backends.local.backend import Local
 from pointsman.live.control.clock import Clock
-from pointsman.live.control.loop import ControlLoop, asks_anew, going_on, recovered
+from pointsman.live.control.loop import ControlLoop
 from pointsman.live.control.orders import Order
+from pointsman.live.control.recovery import going_on, recovered
 from pointsman.live.control.seat_records import take_kept_seats
 from pointsman.live.control.store import Store
 from pointsman.live.daemon.submission import Submission, is_known, user_name
@@ -147,7 +148,8 @@ class Daemon:
         """
         alive = self.store.alive_jobs()
         self.roster = Roster(cluster, deciding, [Kind(), *(job.kind for job in alive.values())])
-        world, asks = self.roster.world(), asks_anew(alive, self.roster)
+        world = self.roster.world()
+        asks = {id_: self.roster.asked_anew(job.ask, job.kind) for id_, job in alive.items()}
         take_kept_seats(self.store, world, asks, self.node_names)
         self.loop = going_on(world, self.store, self.backend, self.node_names)
         self.clock = Clock(self.store, world.now_ms)

@@ -79,7 +79,7 @@ class Views:
         by_class: dict[int, str] = {}
         reasons = {}
         for job in jobs:
-            if job in loop.held or loop.pause_of(job) is not None:
+            if job in loop.held or loop.pauses.of(job) is not None:
                 reasons[job] = HELD if job in loop.held else PAUSED
             elif (j := slots.get(job)) is not None:
                 record = state.jobs[j]
@@ -173,7 +173,7 @@ class Views:
                 "reason": HELD,
                 "said": f"it is held by its user ('pointsman release {number}')",
             }
-        if (pause := loop.pause_of(number)) is not None:
+        if (pause := loop.pauses.of(number)) is not None:
             failures, until_ms = pause
             left = duration(max(0, until_ms - self.daemon.clock.now_ms()) / 1000)
             said = f"its last {failures} starts failed; it is tried again in {left}"

@@ -105,6 +105,11 @@ class Roster:
             tuple(prepared.history.keys[kind].tolist()) if prepared.history is not NOTHING else (),
         )
 
+    def asked_anew(self, ask: Ask, kind: Kind) -> Ask:
+        """What a job of a kind, which asked for `ask` in another world, asks for in one of this roster."""
+        like = self.ask(self.numbers[kind])
+        return ask._replace(cls=like.cls, queue=like.queue, speed=like.speed, numbers=like.numbers, keys=like.keys)
+
 
 def _of_a_job(error: InputError) -> InputError:
     """The same of a job that is not in a log."""
