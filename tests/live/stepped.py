@@ -35,7 +35,8 @@ class Stepped:
 
     def begin(self) -> ControlLoop:
         """A daemon that has just come up."""
-        loop = recovered(self.case.world(), Store(self.path), self.shadow, self.names)
+        self.store = Store(self.path)
+        loop = recovered(self.case.world(), self.store, self.shadow, self.names)
         if self.shadow.faults != Faults():
             loop.faults = NodeFaults(faults=1_000_000)  # or most nodes are drained
         return loop

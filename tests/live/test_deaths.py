@@ -60,8 +60,14 @@ class MortalStepped(Stepped):
         super().__init__(case, path)
 
     def begin(self) -> Any:
-        self.lives += 1
-        loop = super().begin()
+        while True:
+            self.lives += 1
+            try:
+                loop = super().begin()
+                break
+            except Killed:  # while it recovered
+                self.store.connection.rollback()
+                self.store.close()
         loop.backend = MortalShadow(self.shadow, self.death)
         return loop
 

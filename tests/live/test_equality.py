@@ -36,10 +36,23 @@ def workload(like: str, jobs: int = 250) -> Workload:
     return pointsman.generate(like, jobs=jobs, cluster_gpus=gpus, load=1.1, seed=5)
 
 
-@pytest.mark.parametrize(
-    ("policy", "like"), [(policy, like) for policy in LIVE for like in CLUSTERS if (policy, like) not in SLOW_LEARNERS]
-)
+EVERYWHERE = ("gittins", "dally", "easy", "multifactor")
+CASES = [(policy, like) for policy in LIVE for like in CLUSTERS if (policy, like) not in SLOW_LEARNERS]
+EVERY_DAY = [(policy, like) for policy, like in CASES if like == "itp" or policy in EVERYWHERE]
+
+
+@pytest.mark.parametrize(("policy", "like"), EVERY_DAY)
 def test_decides_as_simulated(policy: str, like: str) -> None:
+    check_decides_as_simulated(policy, like)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("policy", "like"), [case for case in CASES if case not in EVERY_DAY])
+def test_decides_as_simulated_on_other_logs(policy: str, like: str) -> None:
+    check_decides_as_simulated(policy, like)
+
+
+def check_decides_as_simulated(policy: str, like: str) -> None:
     if policy in LEARNED:
         pytest.importorskip("torch", reason="make learn")
     jobs = 60 if policy == "metarl" else 250  # which refits its model as it goes

@@ -39,17 +39,29 @@ class Growing(Toy):
         return super().turn()
 
 
-@pytest.mark.parametrize(
-    ("policy", "like"), [*((policy, "philly") for policy in POLICIES), ("gittins", "helios"), ("easy", "itp")]
-)
+EVERY_DAY = [("gittins", "philly"), ("easy", "itp"), ("dally", "itp"), (POLICIES[-1], "itp")]
+OTHERS = [*((policy, "philly") for policy in POLICIES), ("gittins", "helios")]
+
+
+@pytest.mark.parametrize(("policy", "like"), EVERY_DAY)
 def test_decides_as_one_that_knew_all_kinds(policy: str, like: str) -> None:
+    check_decides_as_one_that_knew_all_kinds(policy, like)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("policy", "like"), [case for case in OTHERS if case not in EVERY_DAY])
+def test_decides_as_one_that_knew_all_kinds_on_other_logs(policy: str, like: str) -> None:
+    check_decides_as_one_that_knew_all_kinds(policy, like)
+
+
+def check_decides_as_one_that_knew_all_kinds(policy: str, like: str) -> None:
     case = Case(workload(like), CLUSTERS[like], policy, oversized="drop", estimate="history")
     growing = Growing(case, policy)
     assert growing.run() == case.simulated()
     assert growing.grown > 10
 
 
-@pytest.mark.parametrize("policy", ["gittins", "dally", "tiresias-skew", "easy"])
+@pytest.mark.parametrize("policy", ["gittins", pytest.param("tiresias-skew", marks=pytest.mark.slow)])
 def test_models_come_one_by_one(policy: str) -> None:
     """The first kind names none, so that there are no tables of speeds at first."""
     options = {"assign_models": 1}
