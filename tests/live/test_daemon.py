@@ -118,6 +118,7 @@ def test_a_node_that_is_drained_takes_no_jobs(daemon: RunningDaemon) -> None:
     row = daemon.rows("nodes")[0]
     assert (row["state"], row["reason"]) == ("DRAIN", "bad GPU")
     assert daemon.wait(number, "PENDING")["reason"] == "Resources"
+    assert daemon.type("explain", str(number)).stdout.endswith("; n0000 with 4 GPUs takes no jobs\n")
     daemon.type("resume", "n0000")
     assert daemon.wait(number, *ENDED)["state"] == "COMPLETED"
 

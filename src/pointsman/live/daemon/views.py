@@ -11,6 +11,7 @@ from pointsman.engine.jit.loading import load_beside
 from pointsman.explain.pending import Names, explain_now
 from pointsman.explain.room import Room
 from pointsman.inputs.durations import duration
+from pointsman.inputs.messages import counted
 from pointsman.live.backends.facts import Parts
 from pointsman.live.control.book import Attempt, Stage
 from pointsman.live.control.job import Job
@@ -181,7 +182,17 @@ class Views:
         world = loop.world
         now_ms = self.daemon.clock.now_ms()
         state, reason, said = explain_now(world.simulation, world.prepared, number, names, now_ms)
+        if state == "PENDING":
+            said += self._nodes_away()
         return base | {"state": state, "reason": reason.name if reason else "", "said": said}
+
+    def _nodes_away(self) -> str:
+        """Which nodes take no jobs."""
+        away = {row["node"]: row["gpus"] for row in self.nodes() if row["state"] != "UP"}
+        if not away:
+            return ""
+        gpus, verb = counted(sum(away.values()), "GPU"), "takes" if len(away) == 1 else "take"
+        return f"; {compress(away)} with {gpus} {verb} no jobs"
 
     # -- nodes and the rest -------------------------------------------------------------------------------
 
