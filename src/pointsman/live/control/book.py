@@ -39,6 +39,8 @@ class Attempt:
     intended_ms: int
     sent_ms: int | None = None
     started_ms: int | None = None
+    stopping_ms: int | None = None
+    """When it was decided that it stops."""
     stop_ms: int | None = None
     """When its backend was last heard to have been asked to stop it."""
     missing_ms: int | None = None

@@ -189,7 +189,7 @@ class ControlLoop:
     def _withdraw(self, attempt: Attempt, cause: Cause, now_ms: int) -> None:
         """It is to stop, for its own job's sake."""
         self._tell(Happened(Told.WITHDRAW, attempt.id.job), now_ms)
-        self._keep(replace(attempt, stage=Stage.STOPPING, cause=cause, stop_ms=None))
+        self._keep(replace(attempt, stage=Stage.STOPPING, cause=cause, stopping_ms=now_ms, stop_ms=None))
         self._to_do.stops.append(attempt.id)
 
     def _limit_ms(self, attempt: Attempt) -> int | None:
@@ -319,7 +319,8 @@ class ControlLoop:
             self.know(attempt)
             self._to_do.launches.append(id_)
         elif action.verb == Verb.PREEMPT and id_ in self.attempts:  # else its end was told a moment later
-            self._keep(replace(self.attempts[id_], stage=Stage.STOPPING, cause=Cause.PREEMPT, stop_ms=None))
+            stopping = {"stage": Stage.STOPPING, "cause": Cause.PREEMPT, "stopping_ms": action.at_ms, "stop_ms": None}
+            self._keep(replace(self.attempts[id_], **stopping))
             self._to_do.stops.append(id_)
 
     # -- the book -----------------------------------------------------------------------------------------

@@ -34,7 +34,8 @@ CREATE TABLE attempts (
   intended_ms INTEGER NOT NULL,
   sent_ms INTEGER,
   started_ms INTEGER,
-  stop_ms INTEGER,
+  stopping_ms INTEGER,                    -- when it was decided that it stops
+  stop_ms INTEGER,                        -- when its backend was heard to have been asked
   missing_ms INTEGER,
   ended_ms INTEGER,
   began_unix_ms INTEGER,                  -- when it really did, where that is known

@@ -24,7 +24,7 @@ VERSION: Final = 1
 
 
 _CHANGING: Final = (
-    *("stage", "cause", "sent_ms", "started_ms", "stop_ms", "missing_ms", "ended_ms"),
+    *("stage", "cause", "sent_ms", "started_ms", "stopping_ms", "stop_ms", "missing_ms", "ended_ms"),
     *("began_unix_ms", "ended_unix_ms"),
 )
 """Of an attempt, as columns and as fields."""
@@ -326,6 +326,7 @@ def _attempt_of(row: sqlite3.Row) -> Attempt:
         row["intended_ms"],
         row["sent_ms"],
         row["started_ms"],
+        row["stopping_ms"],
         row["stop_ms"],
         row["missing_ms"],
         row["ended_ms"],

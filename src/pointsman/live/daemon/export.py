@@ -17,6 +17,8 @@ from pointsman.live.daemon.views import nodes_of
 from pointsman.workload import Workload, write_workload
 
 Row = dict[str, Any]
+AWAY_MS = 5_000
+"""An end that is noticed so late was noticed by another daemon."""
 
 
 def export(store: Path, folder: Path) -> list[str]:
@@ -59,10 +61,13 @@ def export(store: Path, folder: Path) -> list[str]:
 
 
 def _correct(attempt: Row, origin_ms: int) -> None:
-    """Its times are those of its own clock, where they are known: it may have ended while nothing looked."""
-    for told, real in (("started_ms", "began_unix_ms"), ("ended_ms", "ended_unix_ms")):
-        if attempt[told] is not None and attempt[real] is not None:
-            attempt[told] = max(attempt["intended_ms"], attempt[real] - origin_ms)
+    """It began when its own clock says. It held its GPUs until its end was noticed, unless nothing looked then."""
+    if attempt["started_ms"] is not None and attempt["began_unix_ms"] is not None:
+        attempt["started_ms"] = max(attempt["intended_ms"], attempt["began_unix_ms"] - origin_ms)
+    if attempt["ended_ms"] is not None and attempt["ended_unix_ms"] is not None:
+        real_ms = attempt["ended_unix_ms"] - origin_ms
+        if attempt["ended_ms"] - real_ms > AWAY_MS:
+            attempt["ended_ms"] = max(attempt["started_ms"] or 0, real_ms)
 
 
 def _job_row(job: sqlite3.Row, attempts: list[Row]) -> Row | None:
@@ -97,7 +102,7 @@ def _attempt_row(one: Row) -> Row:
     }
 
 
-_TIMES = ("intended", "started", "stop", "ended")
+_TIMES = ("intended", "started", "stopping", "ended")
 
 
 def _parts(one: Row) -> Parts:
@@ -112,9 +117,9 @@ def overheads_of(attempts: list[Row]) -> dict[str, float]:
     first = [one["started_ms"] - one["intended_ms"] for one in started if one["attempt"] == 1]
     later = [one["started_ms"] - one["intended_ms"] for one in started if one["attempt"] > 1]
     stops = [
-        one["ended_ms"] - one["stop_ms"]
+        one["ended_ms"] - one["stopping_ms"]
         for one in started
-        if one["cause"] == "preempt" and one["stop_ms"] is not None and one["ended_ms"] is not None
+        if one["cause"] == "preempt" and one["ended_ms"] is not None
     ]
     start_s = _mean_s(first)
     return {
