@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 JOBS, SEED = 40, 7
+MOST_S = 300
 POLICY = ("--policy", "las", "--set", "las.thresholds_gpu_s=[4]")
 """One that preempts within seconds: the job with the least GPU time received runs first."""
 OVERHEADS = "start_s: 0.3\nstop_s: 0.2\nrestore_s: 0.2\n"
@@ -68,7 +69,10 @@ class Demo:
         return len(self.pointsman("history", "--format", "csv").stdout.splitlines()) - 1
 
     def wait_for(self, many: int) -> None:
+        until_s = time.monotonic() + MOST_S
         while self.ended() < many:
+            if time.monotonic() > until_s:
+                sys.exit(f"{many} trainings had not ended after {MOST_S} s:\n{self.pointsman('queue').stdout}")
             time.sleep(0.3)
 
     def kill(self) -> None:

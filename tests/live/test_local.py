@@ -222,6 +222,14 @@ def test_one_that_is_stopped_before_its_shim_has_begun_it_never_runs(local: Loca
         wait(local, Phase.ENDED, AttemptId(4, number))
 
 
+def test_its_folder_may_be_relative(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    local = Local(load_cluster("2x4"), Path("state"))
+    run(local, *PYTHON, "print('ran')")
+    wait(local, Phase.ENDED)
+    assert log(local) == "ran\n"
+
+
 def test_a_deep_checkpoint_is_removed(local: Local) -> None:
     deep = "for _ in range(1500): os.mkdir('d'); os.chdir('d')"
     run(local, *PYTHON, f"import os; os.chdir(os.environ['POINTSMAN_CHECKPOINT_DIR'])\n{deep}")

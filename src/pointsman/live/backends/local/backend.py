@@ -44,6 +44,7 @@ class Local:
         self.cluster = cluster
         self.patience = Patience(start_ms=10_000, lost_ms=0, stop_ms=10_000)
         self._names = cluster.layout().node_names
+        folder = folder.resolve()  # whoever watches an attempt is elsewhere
         self._attempts = folder / "attempts"
         self._attempts.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._checkpoints = folder / "checkpoints"
