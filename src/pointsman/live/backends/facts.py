@@ -51,6 +51,16 @@ Parts = tuple[tuple[str, int], ...]
 """(node, mask of its GPUs)."""
 
 
+def gpus_in(mask: int) -> list[int]:
+    """The indexes of the GPUs of a mask."""
+    return [gpu for gpu in range(64) if mask >> gpu & 1]
+
+
+def output_name(output: str, id_: AttemptId) -> str:
+    """The file of an attempt, as its user named it with %j for the job and %a for the attempt."""
+    return output.replace("%j", str(id_.job)).replace("%a", str(id_.attempt))
+
+
 @dataclass(frozen=True)
 class Launch:
     """An attempt that is to run on these GPUs."""

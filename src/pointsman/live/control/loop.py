@@ -154,7 +154,7 @@ class ControlLoop:
 
     def _hold(self, job: int, now_ms: int) -> None:
         """A job that waits waits on."""
-        if self._alive(job) is None and job not in self.held:
+        if self.attempt_of(job) is None and job not in self.held:
             self.held.add(job)
             self.store.hold_job(job, held=True)
             self._tell(Happened(Told.HOLD, job), now_ms)
@@ -171,13 +171,13 @@ class ControlLoop:
         self._tell(Happened(Told.RELEASE, job), now_ms)
 
     def _requeue(self, job: int, now_ms: int) -> None:
-        attempt = self._alive(job)
+        attempt = self.attempt_of(job)
         if attempt is not None and attempt.stage != Stage.STOPPING:
             self._withdraw(attempt, Cause.REQUEUE, now_ms)
 
     def _cancel(self, job: int, now_ms: int) -> None:
         """A job that runs is stopped, and one that waits has ended."""
-        attempt = self._alive(job)
+        attempt = self.attempt_of(job)
         if attempt is None:
             self._tell(Happened(Event.CANCEL, job), now_ms)
             self._end(job, JobState.CANCELLED, now_ms)
@@ -345,7 +345,8 @@ class ControlLoop:
         else:
             self._limits_ms[id_] = limit_ms
 
-    def _alive(self, job: int) -> Attempt | None:
+    def attempt_of(self, job: int) -> Attempt | None:
+        """The one of a job that has not ended."""
         id_ = self._alive_of.get(job)
         return None if id_ is None else self.attempts[id_]
 

@@ -4,7 +4,7 @@ import fcntl
 import json
 import os
 import sqlite3
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from importlib import resources
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pointsman.errors import BackendError, InputError
-from pointsman.live.backends.facts import AttemptId, Exit, Parts, Stop
+from pointsman.live.backends.facts import AttemptId, Exit, Parts, Stop, gpus_in
 from pointsman.live.control.book import Attempt, Cause, Stage
 from pointsman.live.control.job import Job
 from pointsman.live.world.kind import Kind
@@ -311,17 +311,21 @@ def job_of(spec: str) -> Job:
     return Job(**fields | {"command": tuple(fields["command"])})
 
 
+def parts_of(text: str) -> Parts:
+    """The GPUs of an attempt, as its row in the table has them."""
+    return tuple((str(node), int(mask)) for node, mask in json.loads(text))
+
+
 def gpus_of(parts: Parts) -> Iterator[tuple[str, int]]:
     """(node, GPU) of each."""
     for node, mask in parts:
-        yield from ((node, gpu) for gpu in range(64) if mask >> gpu & 1)
+        yield from ((node, gpu) for gpu in gpus_in(mask))
 
 
 def _attempt_of(row: sqlite3.Row) -> Attempt:
-    parts: Sequence[Sequence[Any]] = json.loads(row["parts"])
     return Attempt(
         AttemptId(row["job"], row["attempt"]),
-        tuple((str(node), int(mask)) for node, mask in parts),
+        parts_of(row["parts"]),
         Stage(row["stage"]),
         row["intended_ms"],
         row["sent_ms"],

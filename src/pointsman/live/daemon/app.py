@@ -114,9 +114,9 @@ def api(daemon: Daemon, operators: frozenset[int]) -> FastAPI:
         owner(peer, number)
         if number not in daemon.loop.jobs:
             raise UsageError(f"job {number} has ended")
-        if verb is Verb.HOLD and any(id_.job == number for id_ in daemon.loop.attempts):
+        if verb is Verb.HOLD and daemon.loop.attempt_of(number) is not None:
             raise UsageError(f"job {number} holds GPUs; requeue or cancel it instead")
-        if verb is Verb.REQUEUE and not any(id_.job == number for id_ in daemon.loop.attempts):
+        if verb is Verb.REQUEUE and daemon.loop.attempt_of(number) is None:
             raise UsageError(f"job {number} is pending")
         await daemon.order(JobOrder(verb, number))
         return views.job(number) or {}

@@ -111,8 +111,9 @@ class Daemon:
     def _recover(self) -> None:
         cluster = load_cluster(self.setting.cluster)
         kept = self.store.setting(_DECIDING)
-        wanted = self._wanted(Deciding(**json.loads(kept)) if kept else None)
-        deciding = Deciding(**json.loads(kept)) if kept else wanted
+        last = Deciding(**json.loads(kept)) if kept else None
+        wanted = self._wanted(last)
+        deciding = last or wanted
         for policy in {deciding.policy, wanted.policy}:
             self.setting.compile(policy)
         self.backend = Local(cluster, self.setting.folder)

@@ -8,9 +8,8 @@ from typing import Any
 import polars as pl
 
 from pointsman.errors import InputError
-from pointsman.live.backends.facts import Parts
 from pointsman.live.control.clock import ANCHOR
-from pointsman.live.control.store import job_of
+from pointsman.live.control.store import job_of, parts_of
 from pointsman.live.daemon.daemon import CLUSTER
 from pointsman.live.daemon.submission import user_name
 from pointsman.live.daemon.views import nodes_of
@@ -84,7 +83,7 @@ def _job_row(job: sqlite3.Row, attempts: list[Row]) -> Row | None:
         "duration_s": sum(one["ended_ms"] - one["started_ms"] for one in ran) / 1000,
         "start_s": ran[0]["started_ms"] / 1000,
         "end_s": ran[-1]["ended_ms"] / 1000,
-        "node_list": nodes_of(_parts(ran[-1])),
+        "node_list": nodes_of(parts_of(ran[-1]["parts"])),
         "time_limit_s": asked.limit_ms / 1000 if asked.limit_ms else None,
         "priority": -asked.ask.neg_priority,
         "status": job["state"].lower(),
@@ -94,19 +93,11 @@ def _job_row(job: sqlite3.Row, attempts: list[Row]) -> Row | None:
 def _attempt_row(one: Row) -> Row:
     times = {f"{name}_s": one[f"{name}_ms"] / 1000 if one[f"{name}_ms"] is not None else None for name in _TIMES}
     rest = {name: one[name] for name in ("job", "attempt", "reason", "cause", "exit_code", "exit_signal")}
-    return {
-        **rest,
-        **times,
-        "gpus": sum(mask.bit_count() for _, mask in _parts(one)),
-        "node_list": nodes_of(_parts(one)),
-    }
+    parts = parts_of(one["parts"])
+    return {**rest, **times, "gpus": sum(mask.bit_count() for _, mask in parts), "node_list": nodes_of(parts)}
 
 
 _TIMES = ("intended", "started", "stopping", "ended")
-
-
-def _parts(one: Row) -> Parts:
-    return tuple((str(node), int(mask)) for node, mask in json.loads(one["parts"]))
 
 
 def overheads_of(attempts: list[Row]) -> dict[str, float]:

@@ -1,6 +1,5 @@
 """What is shown of jobs, nodes and the policy, as rows of plain values. Times are seconds since 1970."""
 
-import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -12,10 +11,10 @@ from pointsman.explain.pending import Names, explain_now
 from pointsman.explain.room import Room
 from pointsman.inputs.durations import duration
 from pointsman.inputs.messages import counted
-from pointsman.live.backends.facts import Parts
+from pointsman.live.backends.facts import AttemptId, Parts, gpus_in, output_name
 from pointsman.live.control.book import Attempt, Stage
 from pointsman.live.control.job import Job
-from pointsman.live.control.store import job_of
+from pointsman.live.control.store import job_of, parts_of
 from pointsman.live.daemon.daemon import Daemon
 from pointsman.live.daemon.submission import user_name
 from pointsman.live.world.kind import Kind
@@ -38,9 +37,8 @@ class Views:
     def queue(self) -> list[Row]:
         """Jobs that have not ended: those that run first, then in the order of submission."""
         loop = self.daemon.loop
-        alive = {id_.job: attempt for id_, attempt in loop.attempts.items()}
-        reasons = self._reasons(job for job in loop.jobs if job not in alive)
-        rows = [self._row(number, job, alive.get(number), reasons) for number, job in loop.jobs.items()]
+        reasons = self._reasons(job for job in loop.jobs if loop.attempt_of(job) is None)
+        rows = [self._row(number, job, loop.attempt_of(number), reasons) for number, job in loop.jobs.items()]
         return sorted(rows, key=lambda row: (row["state"] == "PENDING", row["job_id"]))
 
     def _row(self, number: int, job: Job, attempt: Attempt | None, reasons: dict[int, str]) -> Row:
@@ -98,8 +96,7 @@ class Views:
             return None
         job = job_of(record["spec"])
         attempts = [self._attempt_row(row) for row in self.daemon.store.attempts_of(number)]
-        loop = self.daemon.loop
-        alive = next((one for id_, one in loop.attempts.items() if id_.job == number), None)
+        alive = self.daemon.loop.attempt_of(number)
         if record["end_ms"] is None:
             row = self._row(number, job, alive, self._reasons([] if alive else [number]))
         else:
@@ -116,13 +113,13 @@ class Views:
         }
 
     def _attempt_row(self, row: Any) -> Row:
-        parts = tuple((str(node), int(mask)) for node, mask in json.loads(row["parts"]))
+        parts = parts_of(row["parts"])
         return {
             "attempt": row["attempt"],
             "state": row["stage"],
             "cause": row["cause"],
             "node_list": nodes_of(parts),
-            "gpus": {node: [gpu for gpu in range(64) if mask >> gpu & 1] for node, mask in parts},
+            "gpus": {node: gpus_in(mask) for node, mask in parts},
             "decided_s": self._unix_s(row["intended_ms"]),
             "started_s": self._begun_s(row),
             "ended_s": self._ended_s(row),
@@ -271,5 +268,5 @@ def nodes_asked(kind: Kind) -> int:
 
 def output_of(job: Job, number: int, attempt: int) -> str:
     """The file to which its last attempt writes."""
-    name = job.output.replace("%j", str(number)).replace("%a", str(attempt))
+    name = output_name(job.output, AttemptId(number, attempt))
     return name if name.startswith("/") else f"{job.folder.rstrip('/')}/{name}"

@@ -25,6 +25,8 @@ from pointsman.live.backends.facts import (
     Refused,
     Stop,
     Unsure,
+    gpus_in,
+    output_name,
 )
 from pointsman.live.backends.local import shim
 from pointsman.live.backends.protocol import Patience
@@ -151,7 +153,7 @@ class Local:
     def _environment(self, launch: Launch, rank: int) -> dict[str, str]:
         """Of the command on one node: its GPUs there, and what torchrun wants to know of the gang."""
         node, mask = launch.parts[rank]
-        gpus = [gpu for gpu in range(64) if mask >> gpu & 1]
+        gpus = gpus_in(mask)
         ranks = sum(int(other).bit_count() for _, other in launch.parts)
         return {
             "PATH": os.environ.get("PATH", os.defpath),
@@ -233,7 +235,7 @@ class Local:
 
 def _output(launch: Launch, default: Path) -> str:
     """The file to which the commands write."""
-    name = launch.output.replace("%j", str(launch.id.job)).replace("%a", str(launch.id.attempt))
+    name = output_name(launch.output, launch.id)
     return os.path.join(launch.folder, name) if name else str(default)
 
 
