@@ -1,7 +1,8 @@
 """How far `simulate` is from what happens: ``python -m benchmarks.fidelity -o DIR [--seed N] [--policy NAME]``.
 
-Jobs that wait on a clock run under a real daemon on 16 declared GPUs of this machine. What happened is exported, with
-measured durations and measured times of starts and stops, and simulated under the same policy. Nothing else is fitted.
+Jobs that wait on a clock, or with ``--computing`` jobs that compute, run under a real daemon on 16 declared GPUs of one
+machine. What happened is exported, with measured durations and measured times of starts and stops, and simulated under
+the same policy. Nothing else is fitted. ``DIR/fidelity.csv`` has a row for each run, ``DIR/jobs.csv`` one for each job.
 """
 
 import argparse
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from statistics import fmean
 from typing import Any, Final
 
 import pointsman
@@ -43,6 +45,21 @@ while (left := seconds - done - (time.monotonic() - began)) > 0:
     time.sleep(left)
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 """
+COMPUTING = """
+import os, signal, sys, time
+kept, seconds = os.path.join(os.environ["POINTSMAN_CHECKPOINT_DIR"], "done"), float(sys.argv[1]) / 8
+done = float(open(kept).read()) if os.path.exists(kept) else 0.0
+def stop(*_):
+    with open(kept, "w") as file:
+        file.write(str(done + time.process_time()))
+    os._exit(75)
+signal.signal(signal.SIGTERM, stop)
+while done + time.process_time() < seconds:
+    sum(range(100_000))
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+"""
+"""For an eighth of its seconds of processor time: sixteen such jobs on two cores take their seconds."""
+PROGRAMS: Final = {WAITING: "waits", COMPUTING: "computes"}
 
 
 def drawn(seed: int) -> list[tuple[float, int, float]]:
@@ -60,8 +77,8 @@ def drawn(seed: int) -> list[tuple[float, int, float]]:
 class Run:
     """One policy, live, in `folder`."""
 
-    def __init__(self, folder: Path, policy: str) -> None:
-        self.folder, self.policy = folder, policy
+    def __init__(self, folder: Path, policy: str, seed: int, program: str) -> None:
+        self.folder, self.policy, self.seed, self.program = folder, policy, seed, program
         folder.mkdir(parents=True)
         (folder / "expected.yaml").write_text(EXPECTED)
         self.environment = {**os.environ, "POINTSMAN_SOCKET": str(folder.resolve() / "s")}
@@ -70,7 +87,7 @@ class Run:
         command = [sys.executable, "-m", "pointsman", *words]
         return subprocess.run(command, env=self.environment, check=True, capture_output=True, text=True).stdout
 
-    def live(self, seed: int) -> None:
+    def live(self) -> None:
         """Let the jobs run, and write down what happened."""
         state = self.folder / "state"
         settings = [
@@ -85,7 +102,7 @@ class Run:
                 [sys.executable, "-m", "pointsman", "queue"], env=self.environment, capture_output=True
             ).returncode:
                 time.sleep(0.2)
-            self._submit_all(seed)
+            self._submit_all()
             while json.loads(self.pointsman("queue", "--format", "json")):
                 time.sleep(1)
             self.pointsman("live", "export", "--state", str(state), "-o", str(self.folder / "log"))
@@ -93,19 +110,19 @@ class Run:
             daemon.terminate()
             daemon.wait()
 
-    def _submit_all(self, seed: int) -> None:
+    def _submit_all(self) -> None:
         os.environ["POINTSMAN_SOCKET"] = self.environment["POINTSMAN_SOCKET"]
         from pointsman.live.client.connection import call
 
         began = time.monotonic()
-        for at_s, gpus, seconds in drawn(seed):
+        for at_s, gpus, seconds in drawn(self.seed):
             time.sleep(max(0.0, began + at_s - time.monotonic()))
-            command = [sys.executable, "-I", "-S", "-c", WAITING, str(seconds)]
+            command = [sys.executable, "-I", "-S", "-c", self.program, str(seconds)]
             more = {"requeue": True, "zero_is_done": True, "output": "/dev/null", "folder": "/"}
             call("POST", "/jobs", {"command": command, "gpus": gpus, **more})
 
-    def compare(self) -> dict[str, Any]:
-        """Mean completion times, live and simulated."""
+    def compare(self) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        """Mean completion times, live and simulated, and those of each job."""
         log = self.folder / "log"
         workload = pointsman.read_workload(log / "jobs.csv")
         jobs = workload.jobs
@@ -121,13 +138,23 @@ class Run:
             **options,
         )
         attempts = list(csv.DictReader((log / "attempts.csv").open()))
-        real = float((jobs["end_s"] - jobs["submit_s"]).mean())  # ty: ignore
-        simulated = pointsman.summarise(result)["jct_mean_s"]
+        real_s = (jobs["end_s"] - jobs["submit_s"]).to_list()
+        simulated_s = dict(zip(result.jobs["job_id"], result.jobs["jct_s"], strict=True))
+        whose = {"program": PROGRAMS[self.program], "policy": self.policy, "seed": self.seed}
+        each = [
+            {**whose, "job_id": job, "gpus": gpus, "jct_live_s": real, "jct_simulated_s": simulated_s[job]}
+            for job, gpus, real in zip(jobs["job_id"], jobs["gpus"], real_s, strict=True)
+        ]
+        starts_s = [float(a["started_s"]) - float(a["intended_s"]) for a in attempts if a["started_s"]]
+        asked = {str(k + 1): seconds for k, (_, _, seconds) in enumerate(drawn(self.seed))}
+        longer = [ran / asked[job] - 1 for job, ran in zip(jobs["job_id"], jobs["duration_s"], strict=True)]
+        real, simulated = fmean(real_s), fmean(simulated_s.values())
         return {
-            "policy": self.policy, "jobs": len(jobs), "jct_live_s": real, "jct_simulated_s": simulated,
-            "apart": simulated / real - 1, "preemptions_live": sum(a["cause"] == "preempt" for a in attempts),
+            **whose, "jobs": len(jobs), "jct_live_s": real, "jct_simulated_s": simulated, "apart": simulated / real - 1,
+            "preemptions_live": sum(a["cause"] == "preempt" for a in attempts),
             "preemptions_simulated": int(result.jobs["preemptions"].sum()), **measured,
-        }  # fmt: skip
+            "start_p90_s": sorted(starts_s)[round(0.9 * (len(starts_s) - 1))], "longer_mean_ratio": fmean(longer),
+        }, each  # fmt: skip
 
 
 def main() -> None:
@@ -136,16 +163,24 @@ def main() -> None:
     parser.add_argument("-o", "--output", type=Path, required=True)
     parser.add_argument("--seed", type=int, action="append")
     parser.add_argument("--policy", action="append")
+    parser.add_argument("--computing", action="store_true", help="jobs compute, and share the cores of this machine")
     options = parser.parse_args()
-    rows = []
+    program, rows, jobs = COMPUTING if options.computing else WAITING, [], []
     for seed in options.seed or [1, 2, 3]:
         for policy in options.policy or POLICIES:
-            run = Run(options.output / f"{policy}-{seed}", policy)
-            run.live(seed)
-            rows.append({"seed": seed, **run.compare()})
-            print(rows[-1], flush=True)
-    with (options.output / "fidelity.csv").open("w") as file:
-        writer = csv.DictWriter(file, rows[0].keys())
+            run = Run(options.output / f"{policy}-{seed}", policy, seed, program)
+            run.live()
+            row, each = run.compare()
+            rows.append(row)
+            jobs += each
+            print(row, flush=True)
+    _write(options.output / "fidelity.csv", rows)
+    _write(options.output / "jobs.csv", jobs)
+
+
+def _write(path: Path, rows: list[dict[str, Any]]) -> None:
+    with path.open("w") as file:
+        writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
 

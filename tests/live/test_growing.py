@@ -69,3 +69,25 @@ def test_models_come_one_by_one(policy: str) -> None:
     growing = Growing(case, policy, overheads="periodic")
     assert growing.run() == case.simulated()
     assert growing.grown > 10
+
+
+def homes(growing: Growing) -> dict[int, int]:
+    jobs = growing.world.simulation.handle.jobs
+    there = jobs[jobs["state"] != 0]
+    return dict(zip(there["row"].tolist(), (there["cls"] % 2).tolist(), strict=True))
+
+
+def test_each_job_belongs_to_a_scheduler_of_its_own_and_stays_with_it() -> None:
+    """Not all jobs of a kind to one, where several divide the cluster."""
+    case = Case(workload("itp"), CLUSTERS["itp"], "packed", {"schedulers": 2}, oversized="drop", estimate="history")
+    growing = Growing(case, "packed")
+    growing.run(lambda: growing.submitted >= 100)
+    assert {growing.roster.ask(0).cls % 2 for _ in range(50)} == {0, 1}
+    before = homes(growing)
+    assert set(before.values()) == {0, 1}
+    growing.roster.admit(Kind(gpus=5, user="somebody new"))
+    grow(growing.world, growing.roster.prepared, growing.roster.briefing, growing.numbers)
+    assert homes(growing) == before
+    growing.run()
+    clock = growing.world.simulation.handle.world.clock[0]
+    assert clock["ended"] == clock["arrived"] == len(case.prepared.trace)

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -251,6 +252,29 @@ def test_when_its_shim_dies_it_runs_on_and_can_be_stopped(local: Local) -> None:
     assert found.phase == Phase.RUNNING
     local.stop(ID, SOON)
     assert wait(local, Phase.ENDED).exit == Exit(asked=True)
+
+
+def test_what_has_put_off_its_mark_stays_in_its_cgroup_when_its_shim_dies(local: Local) -> None:
+    if local._cgroups is None:
+        pytest.skip("this system has no cgroups of version 2, or gives none away")
+    run(local, "sh", "-c", "env -i setsid sleep 1000 & sleep 1000")
+    wait(local, Phase.RUNNING)
+    cgroup = shim_file(local, "launch.json")["cgroup"]
+    wait_for(lambda: len(shim.members(cgroup)) >= 3)
+    pid = local._shim_of(local._folder(ID))
+    assert pid is not None
+    assert pid not in shim.members(cgroup)
+    os.kill(pid, signal.SIGKILL)
+    os.kill(max(shim.marked(shim_file(local, "launch.json")["mark"])), signal.SIGKILL)
+    local.stop(ID, SOON)
+    assert wait(local, Phase.ENDED).exit == Exit(asked=True)
+    assert shim.members(cgroup) == []
+    local.forget([ID], [])
+    assert not Path(cgroup).exists()
+
+
+def shim_file(local: Local, name: str) -> Any:
+    return json.loads((local._folder(ID) / name).read_text())
 
 
 def test_stopping_what_has_ended_or_never_was_does_nothing(local: Local) -> None:

@@ -113,6 +113,19 @@ def test_a_held_job_waits_for_nothing_and_keeps_what_it_received(policy: str) ->
     assert room.record(first, "attained") == 4 * 999_000
 
 
+@pytest.mark.parametrize("policy", ["fifo", "gittins", "kueue", "multifactor"])
+def test_a_held_job_that_is_cancelled_leaves_nothing(policy: str) -> None:
+    room = Room(policy)
+    row = room.submit(WIDE, 0)
+    room.tell(Told.HOLD, row, 0)
+    room.advance(0)
+    room.tell(Event.CANCEL, row, 1000)
+    assert room.advance(1000) == []
+    g = room.world.simulation.handle.state.g[0]
+    assert (g["pending"], g["queued_gpus"], g["free"]) == (0, 0, g["gpus"])
+    assert room.run(WIDE, 2000) == row + 1
+
+
 def test_a_pinned_job_is_never_preempted_and_others_after_their_minimum() -> None:
     for policy in ("srtf", "las", "gittins"):
         room = Room(policy)

@@ -32,6 +32,12 @@ def start(
             help="Overheads that the policy assumes: a name or a YAML file. Default: as last, else realistic.",
         ),
     ] = None,
+    min_run: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DURATION", help="Time that a job runs before it may be preempted. Default: as last, else none."
+        ),
+    ] = None,
     state: Annotated[
         Path | None, typer.Option("--state", metavar="DIR", help="Directory of the daemon's database and job records.")
     ] = None,
@@ -62,10 +68,41 @@ def start(
     place = socket or own_socket()
     setting = Setting(
         state or own_folder(), cluster, policy, _params(policy, set_ or []) if policy else {}, overheads,
+        None if min_run is None else _seconds("--min-run", min_run),
         compile=lambda name: prepare_code([name, FALLBACK], questions=True, more=_TOLD),  # a turn may not wait for that
         poll_s=poll, longest_turn_s=longest_turn,
     )  # fmt: skip
     serve(setting, place, _uids(operator or []), lambda: screen.note(f"pointsman: ready at {place}"))
+
+
+@app.command()
+def check(
+    cluster: Annotated[str, typer.Option("--cluster", metavar="CLUSTER", help="Cluster file or shorthand, like 2x4.")],
+    policy: Annotated[str, typer.Option("--policy", metavar="NAME", help="Policy that decides.")] = "gittins",
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="POLICY.PARAM=VALUE", help="Parameter of the policy. Repeatable."),
+    ] = None,
+    overheads: Annotated[
+        str, typer.Option(metavar="NAME", help="Overheads that the policy assumes: a name or a YAML file.")
+    ] = "realistic",
+    state: Annotated[
+        Path | None, typer.Option("--state", metavar="DIR", help="Directory of the daemon's database and job records.")
+    ] = None,
+    socket: Annotated[Path | None, typer.Option("--socket", metavar="FILE", help="Socket of the daemon.")] = None,
+) -> None:
+    """Check whether a daemon could start here."""
+    from pointsman.live.client.connection import own_folder, own_socket
+    from pointsman.live.daemon.check import check as look
+    from pointsman.live.world.roster import Deciding
+
+    deciding = Deciding(policy, _params(policy, set_ or []), {"overheads": overheads})
+    faults = []
+    for finding in look(cluster, deciding, state or own_folder(), socket or own_socket()):
+        typer.echo(f"{'wrong' if finding.fault else 'ok'}: {finding.said}")
+        faults += [finding.fault] if finding.fault else []
+    if faults:
+        raise typer.Exit(faults[0].exit_code)
 
 
 @app.command()
@@ -84,11 +121,19 @@ def policy(
         list[str] | None,
         typer.Option("--set", metavar="POLICY.PARAM=VALUE", help="Parameter of the policy. Repeatable."),
     ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only foretell what would change.")] = False,
+    format: Annotated[screen.Format, typer.Option(help="Output format of --dry-run.")] = screen.Format.table,
 ) -> None:
     """Change the policy of the running daemon."""
     from pointsman.live.client.connection import call
+    from pointsman.live.client.show import show_answer
+    from pointsman.live.client.verbs import FORETELLING_S
 
-    call("PUT", "/policy", {"policy": name, "params": _params(name, set_ or [])})
+    chosen = {"policy": name, "params": _params(name, set_ or [])}
+    if dry_run:
+        show_answer(call("POST", "/whatif", {"chosen": chosen}, timeout_s=FORETELLING_S), format.value)
+    else:
+        call("PUT", "/policy", chosen)
 
 
 @app.command()
@@ -109,6 +154,16 @@ def export(
     for note in notes:
         screen.note(note)
     screen.note(f"log: {output / 'jobs.csv'}")
+
+
+def _seconds(option: str, text: str) -> float:
+    from pointsman.errors import UsageError
+    from pointsman.inputs.durations import parse_duration_s
+
+    try:
+        return parse_duration_s(text)
+    except ValueError as error:
+        raise UsageError(f"{option}: {error}") from None
 
 
 def _params(policy: str, texts: list[str]) -> dict[str, Any]:

@@ -30,19 +30,19 @@ def blindfolded(handle: Handle) -> Handle:
     rate = np.where(runs & (jobs["rate"] > 0.0), jobs["rate"], 1.0)
     if (stages := int(handle.state.g["stages"][0])) > 0:
         next_stage = np.where(jobs["stage"] + 1 < stages, work * ((jobs["stage"] + 1) / stages), np.inf)
-        turns = _instants(jobs["rated"] + np.ceil((next_stage - jobs["done_when_rated"]) / rate), now)
+        turns = instants(jobs["rated"] + np.ceil((next_stage - jobs["done_when_rated"]) / rate), now)
         truth["turn"] = np.where(work == truth["work"], truth["turn"], turns)
     if handle.state.g["contention"][0] == Contention.ITERATIONS:
         ends = _chain_ends(handle, work)
     else:
         ends = jobs["rated"] + np.ceil((work - jobs["done_when_rated"]) / rate)
     truth["work"] = work
-    truth["finish"] = _instants(ends, now + 1)
+    truth["finish"] = instants(ends, now + 1)
     nothing = {"trace": np.zeros(max(arrived, 1), TRACE), "script": np.zeros(1, SCRIPT)}
     return Handle(handle.state, world._replace(**nothing))
 
 
-def _instants(times: NDArray[np.float64], earliest: int) -> NDArray[np.int64]:
+def instants(times: NDArray[np.float64], earliest: int) -> NDArray[np.int64]:
     """Times in ms that are not before `earliest`; NEVER_MS where the clock has no room for them."""
     return np.where(times < NEVER_MS, np.maximum(times, earliest), NEVER_MS).astype(np.int64)
 

@@ -142,7 +142,7 @@ def _with_places(jobs: pl.DataFrame, info: Mapping[str, Any]) -> pl.DataFrame:
     texts = jobs["node_list"].drop_nulls().unique(maintain_order=True).to_list()
     racks, pods = (info.get(name) or [0] * int(info["nodes"]) for name in ("node_racks", "node_pods"))
     named = nodes_named(texts, info["node_names"]).items()
-    rows = [(text, len(nodes), _level(nodes, racks, pods)) for text, nodes in named]
+    rows = [(text, len(nodes), level_of(nodes, racks, pods)) for text, nodes in named]
     table = pl.DataFrame(rows, _PLACES, orient="row")
     level = pl.when((pl.col("gpus") == 1) & pl.col("level").is_not_null()).then(int(Locality.GPU)).otherwise("level")
     placed = jobs.drop("nodes", "locality").join(table, on="node_list", how="left", maintain_order="left")
@@ -150,7 +150,7 @@ def _with_places(jobs: pl.DataFrame, info: Mapping[str, Any]) -> pl.DataFrame:
     return placed.with_columns(locality).select(jobs.columns)
 
 
-def _level(nodes: Sequence[int | None], racks: Sequence[int], pods: Sequence[int]) -> int | None:
+def level_of(nodes: Sequence[int | None], racks: Sequence[int], pods: Sequence[int]) -> int | None:
     """The tightest level that holds these nodes, as `Locality`; None: one of them is not of the cluster."""
     known = [node for node in nodes if node is not None]
     if len(known) < len(nodes):

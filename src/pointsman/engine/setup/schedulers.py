@@ -63,3 +63,14 @@ def divide(
     nth = (drawn * able.sum(axis=1)[cls]).astype(np.int64)
     able_first = np.argsort(~able, axis=1, kind="stable")
     return cls * pools.schedulers + able_first[cls, nth], divided
+
+
+def homes_of(cls: int, demands: list[Demand], pools: Pools, *, scattered: bool) -> list[int]:
+    """The class of the same demand as `cls` of each scheduler whose part could hold it."""
+    first = cls - cls % pools.schedulers
+    classes = range(first, first + pools.schedulers)
+    return [
+        c
+        for c in classes
+        if can_ever_fit(pools, demands[c].gpus, demands[c].alternatives, scattered, demands[c].per_node)
+    ]

@@ -123,6 +123,8 @@ def _tell_job(S: State, W: World, j: Int, kind: Int, state: Int, value: float) -
     elif kind == OBSERVE:
         _observe(S, j, value)
     else:
+        if S.jobs[j].state == HELD:  # it was taken out of all counts
+            _come_back(S, j)
         W.clock[0].ends_as = state if kind == FINISH and state != 0 else COMPLETED
         apply(S, W, j, kind)
 

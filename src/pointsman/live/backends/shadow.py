@@ -130,6 +130,8 @@ class Shadow:
         if self._happens(self.faults.unheard):
             raise Unsure("no answer")
         if launch.id not in self._attempts:
+            if any(self._nodes[node] == NodeState.DOWN for node, _ in launch.parts):
+                raise Refused("a node of it is down")
             if self._happens(self.faults.refused):
                 raise Refused("no such node, today")
             self._accept(launch)
@@ -183,6 +185,10 @@ class Shadow:
 
     def alive(self) -> list[AttemptId]:
         return [id_ for id_, one in self._attempts.items() if one.phase != Phase.ENDED]
+
+    def parts_of(self, attempt: AttemptId) -> Parts:
+        """The GPUs that it has."""
+        return self._attempts[attempt].parts
 
     def _happens(self, share: float) -> bool:
         return share > 0.0 and self._draw.random() < share

@@ -17,5 +17,6 @@ VERBS: Final[dict[str, str]] = {
     "drain": "Let a node of a live cluster take no new jobs.",
     "resume": "Let a drained node of a live cluster take jobs again.",
     "explain": "Explain why a job of a live cluster is pending.",
+    "whatif": "Foretell what would change on a live cluster.",
 }
 """The commands of `pointsman.live.client.verbs`, and what they do."""

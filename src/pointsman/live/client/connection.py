@@ -46,11 +46,11 @@ def known_socket() -> Path:
     return own if (own := own_socket()).exists() else Path("/run/pointsman/api.sock")
 
 
-def _connected(path: Path) -> socket.socket:
+def _connected(path: Path, timeout_s: float) -> socket.socket:
     """A socket that another user cannot have made in the daemon's place."""
     connection = socket.socket(socket.AF_UNIX)
     try:
-        connection.settimeout(60)
+        connection.settimeout(timeout_s)
         connection.connect(str(path))
         found = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
         uid = struct.unpack("3i", found)[1]
@@ -62,7 +62,7 @@ def _connected(path: Path) -> socket.socket:
     return connection
 
 
-def _exchange(place: Path, method: str, path: str, body: Any) -> tuple[int, Any]:
+def _exchange(place: Path, method: str, path: str, body: Any, timeout_s: float) -> tuple[int, Any]:
     """The status and the content of an answer. Python's own client of HTTP takes half of the time of a command to
     import, for what is needed of it here: one request, answered by as many bytes as come.
     """
@@ -72,7 +72,7 @@ def _exchange(place: Path, method: str, path: str, body: Any) -> tuple[int, Any]
             f"the request has {len(content):,} bytes, and at most {_MOST_BYTES:,} are taken (--export NONE?)"
         )
     head = f"{method} /api/v1{path} HTTP/1.0\r\nHost: localhost\r\nContent-Length: {len(content)}\r\n"
-    with _connected(place) as connection:
+    with _connected(place, timeout_s) as connection:
         connection.sendall(f"{head}Content-Type: application/json\r\n\r\n".encode() + content)
         with connection.makefile("rb") as answer:
             status = int(answer.readline().split()[1])
@@ -81,7 +81,7 @@ def _exchange(place: Path, method: str, path: str, body: Any) -> tuple[int, Any]
             return status, json.loads(answer.read())
 
 
-def call(method: str, path: str, body: Any = None) -> Any:
+def call(method: str, path: str, body: Any = None, timeout_s: float = 60.0) -> Any:
     """What the daemon answers.
 
     Raises:
@@ -89,7 +89,7 @@ def call(method: str, path: str, body: Any = None) -> Any:
     """
     place = known_socket()
     try:
-        status, data = _exchange(place, method, path, body)
+        status, data = _exchange(place, method, path, body, timeout_s)
     except (OSError, ValueError, IndexError) as error:
         why = getattr(error, "strerror", None) or str(error) or type(error).__name__
         raise BackendError(f"no daemon answers at {place}: {why} ('pointsman live start' starts one)") from None

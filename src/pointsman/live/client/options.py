@@ -101,6 +101,21 @@ def submission(arguments: argparse.Namespace) -> dict[str, Any]:
     return _body(found, command)
 
 
+def supposed(text: str) -> dict[str, Any]:
+    """The body of a submission that is only asked about.
+
+    Raises:
+        UsageError: an option is wrong.
+    """
+    parser = Parser(add_help=False, allow_abbrev=False)
+    add_options(parser)
+    try:
+        found = {k: v for k, v in vars(parser.parse_args(shlex.split(text))).items() if v is not None}
+    except ValueError as error:
+        raise UsageError(f"--submit {text!r:.60}: {error}") from None
+    return _body(found | {"export": "NONE"}, ["true"])
+
+
 def _body(found: dict[str, Any], command: list[str]) -> dict[str, Any]:
     body = {"command": command, "folder": str(Path(found.pop("folder", ".")).resolve())}
     if found.pop("ignored", None):

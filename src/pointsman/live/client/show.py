@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from pointsman.inputs.durations import duration
+
 Row = dict[str, Any]
 Column = tuple[str, Callable[[Row], str]]
 
@@ -51,6 +53,15 @@ QUEUE: Final[Sequence[Column]] = (
     ("GPUS", lambda row: str(row["gpus"])),
     ("NODELIST(REASON)", _where),
 )
+STARTS: Final[Sequence[Column]] = (
+    *QUEUE[:4],
+    ("GPUS", lambda row: str(row["gpus"])),
+    ("START_TIME", lambda row: date(row["expected_s"])),
+    ("EARLIEST", lambda row: date(row["early_s"])),
+    ("LATEST", lambda row: date(row["late_s"])),
+    ("(REASON)", _where),
+)
+"""Of `queue --start`: nine of ten jobs start between the earliest and the latest time."""
 HISTORY: Final[Sequence[Column]] = (
     ("JOBID", lambda row: str(row["job_id"])),
     ("NAME", lambda row: row["name"]),
@@ -95,6 +106,45 @@ def show_one(row: Row, format: str) -> None:
     width = max(map(len, row))
     for name, value in row.items():
         print(f"{name:<{width}}  {date(value) if name.endswith('ed_s') else _cell(value)}")
+
+
+def show_answer(answer: Row, format: str) -> None:
+    """Print what would change."""
+    if format != "table":
+        show_one(answer, "json")
+        return
+    means = [("time until pending jobs start", "until_start"), ("time until all jobs end", "until_end")]
+    rows = [{"name": name, **answer[key]} for name, key in means if answer[key]]
+    _show_table(rows, (("MEAN", lambda row: row["name"]), *_CHANGES))
+    print(f"{answer['sooner']} jobs end at least a minute sooner, {answer['later']} later")
+    if answer["jobs"]:
+        print("most changed:")
+        jobs = (("JOBID", lambda row: str(row["job_id"])), *QUEUE[2:4], ("GPUS", lambda row: str(row["gpus"])))
+        _show_table(answer["jobs"], (*jobs, *_CHANGES))
+    for one in answer["submitted"]:
+        print(f"the job would start {_expected(one)}")
+    for one in answer["decisions"]:
+        whose = "as things are" if one["only"] == "now" else "if this were done"
+        print(f"in {duration(one['in_s'])}: {one['verb']} {one['job_id']}, only {whose}")
+
+
+_CHANGES: Final[Sequence[Column]] = (
+    ("NOW", lambda row: duration(row["now_s"])),
+    ("THEN", lambda row: duration(row["then_s"])),
+    ("CHANGE", lambda row: _signed(row["change_s"])),
+    ("(90 %)", lambda row: f"({_signed(row['low_s'])} to {_signed(row['high_s'])})"),
+)
+
+
+def _signed(seconds: float) -> str:
+    return f"{'-' if seconds < 0 else '+'}{duration(abs(seconds))}"
+
+
+def _expected(row: Row) -> str:
+    if row["expected_s"] is None:
+        return "in more than a week"
+    late = duration(row["late_s"]) if row["late_s"] is not None else "more than a week"
+    return f"in {duration(row['expected_s'])} (90 %: {duration(row['early_s'])} to {late})"
 
 
 def _show_table(rows: Sequence[Row], columns: Sequence[Column]) -> None:

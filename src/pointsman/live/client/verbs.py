@@ -1,7 +1,9 @@
 """``pointsman submit``, ``queue``, ``cancel`` and the other commands of users and operators."""
 
 import argparse
+import json
 import os
+import re
 import signal
 import sys
 import time
@@ -12,11 +14,13 @@ from typing import Any, Final
 from pointsman.errors import BackendError, InputError, PointsmanError, UsageError
 from pointsman.live.client import VERBS
 from pointsman.live.client.connection import Refused, call
-from pointsman.live.client.options import Parser, add_options, submission
-from pointsman.live.client.show import CODES, HISTORY, NODES, QUEUE, show, show_one
+from pointsman.live.client.options import Parser, add_options, submission, supposed
+from pointsman.live.client.show import CODES, HISTORY, NODES, QUEUE, STARTS, show, show_answer, show_one
 
 ENDED: Final = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL")
 POLL_S: Final = 0.2
+FORETELLING_S: Final = 600.0
+"""How long an answer about the future may take."""
 AWAY_S: Final = 120.0
 """How long the daemon may be away while a job is followed."""
 
@@ -53,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def queue(arguments: argparse.Namespace) -> int:
     """List the jobs that have not ended."""
-    rows = call("GET", "/jobs")
+    rows = call("GET", "/starts", timeout_s=FORETELLING_S) if arguments.start else call("GET", "/jobs")
     if arguments.user:
         rows = [row for row in rows if row["user"] in arguments.user.split(",")]
     if arguments.states:
@@ -61,7 +65,7 @@ def queue(arguments: argparse.Namespace) -> int:
         if unknown := wanted - {*CODES, *CODES.values()}:
             raise UsageError(f"--states: there is no state {min(unknown)} (there are {', '.join(CODES)})")
         rows = [row for row in rows if wanted & {row["state"], CODES[row["state"]]}]
-    show(rows, QUEUE, arguments.format)
+    show(rows, STARTS if arguments.start else QUEUE, arguments.format)
     return 0
 
 
@@ -88,13 +92,39 @@ def show_job(arguments: argparse.Namespace) -> int:
 
 def explain(arguments: argparse.Namespace) -> int:
     """Say why a job waits."""
-    row = call("GET", f"/jobs/{arguments.job}/explain")
+    row = call("GET", f"/jobs/{arguments.job}/explain", timeout_s=FORETELLING_S)
     reason = f" ({row['reason']})" if row["reason"] else ""
     if arguments.format == "json":
         show_one(row, "json")
     else:
-        print(f"job {row['job_id']}: {row['state']}{reason}: {row['said']}")
+        said = "; ".join(row[name] for name in ("said", "expected") if name in row)
+        print(f"job {row['job_id']}: {row['state']}{reason}: {said}")
     return 0
+
+
+def whatif(arguments: argparse.Namespace) -> int:
+    """Say what would change."""
+    body = {"drain": arguments.drain or [], "cancel": arguments.cancel or []}
+    if arguments.policy:
+        body["chosen"] = {"policy": arguments.policy, "params": dict(map(_setting, arguments.set or []))}
+    elif arguments.set:
+        raise UsageError("--set: name the policy, too, with --policy")
+    if arguments.submit:
+        body["submit"] = [supposed(text) for text in arguments.submit]
+    if not any(body.values()):
+        raise UsageError("say what is to be done: --policy, --drain, --cancel or --submit")
+    show_answer(call("POST", "/whatif", body, timeout_s=FORETELLING_S), arguments.format)
+    return 0
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise UsageError(f"--set {text!r:.60}: write PARAM=VALUE")
+    try:
+        return name.rpartition(".")[2], json.loads(value)
+    except ValueError:
+        return name.rpartition(".")[2], value
 
 
 def _order(verb: str) -> Callable[[argparse.Namespace], int]:
@@ -182,6 +212,9 @@ def _parsed(argv: Sequence[str]) -> argparse.Namespace:
     if verb in ("submit", "run") and "--" in words:
         at = words.index("--")
         words, command = words[:at], words[at:]
+    if verb == "whatif":  # options of a job are a value, although they look like options
+        joined = re.sub(r"(^|\0)--submit\0", r"\1--submit=", "\0".join(words))
+        words = joined.split("\0") if joined else []
     arguments = parser(verb).parse_args(words)
     if command:
         script = arguments.command
@@ -198,12 +231,13 @@ def parser(verb: str) -> argparse.ArgumentParser:
         made.add_argument("--parsable", action="store_true", help="print the id alone")
         made.add_argument("command", nargs=argparse.REMAINDER, metavar="SCRIPT | -- COMMAND", help="what to run")
         return made
-    if action in (queue, history, nodes, show_job, explain):
+    if action in (queue, history, nodes, show_job, explain, whatif):
         made.add_argument("--format", choices=("table", "json", "csv"), default="table", help="output format")
     if action in (queue, history):
         made.add_argument("-u", "--user", metavar="NAME", help="only jobs of this user")
     if action is queue:
         made.add_argument("-t", "--states", metavar="LIST", help="only jobs in these states: PD,R")
+        made.add_argument("--start", action="store_true", help="only pending jobs, with their expected starts")
     if action is history:
         made.add_argument("-n", "--most", type=int, default=100, metavar="N", help="at most so many (default 100)")
     if action in (show_job, explain, logs):
@@ -214,6 +248,12 @@ def parser(verb: str) -> argparse.ArgumentParser:
         made.add_argument("jobs", type=int, nargs="+", metavar="JOB", help="job id")
     if verb in ("drain", "resume"):
         made.add_argument("nodes", nargs="+", metavar="NODE", help="name of the node")
+    if action is whatif:
+        made.add_argument("--policy", metavar="NAME", help="another policy decides")
+        made.add_argument("--set", action="append", metavar="PARAM=VALUE", help="parameter of that policy; repeatable")
+        made.add_argument("--drain", action="append", metavar="NODE", help="a node takes no new jobs; repeatable")
+        made.add_argument("--cancel", action="append", type=int, metavar="JOB", help="a job is cancelled; repeatable")
+        made.add_argument("--submit", action="append", metavar="OPTIONS", help="a job comes, as in '-G 8 -t 2h'")
     if verb == "drain":
         made.add_argument("--reason", metavar="TEXT", help="why")
     return made
@@ -234,6 +274,7 @@ ACTIONS: Final[dict[str, Callable[[argparse.Namespace], int]]] = {
     "drain": _node_order("drain"),
     "resume": _node_order("resume"),
     "explain": explain,
+    "whatif": whatif,
 }
 
 

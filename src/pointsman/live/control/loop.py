@@ -5,9 +5,8 @@ it had decided is in the store, what it was told is in the journal, and the rest
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
 
 from pointsman.errors import RunError
 from pointsman.live.backends.facts import (
@@ -23,19 +22,17 @@ from pointsman.live.backends.protocol import Backend
 from pointsman.live.control.acting import ToDo
 from pointsman.live.control.book import Attempt, Cause, Stage
 from pointsman.live.control.job import Job
-from pointsman.live.control.orders import NodeOrder, Order
-from pointsman.live.control.orders import Verb as OrderOf
+from pointsman.live.control.obeying import hold, obey
+from pointsman.live.control.orders import Order
 from pointsman.live.control.pauses import Pauses
+from pointsman.live.control.promises import Promises
 from pointsman.live.control.reconcile import Change, Happened, ghosts, node_changes, reconcile
 from pointsman.live.control.safety import BackOff, NodeFaults
 from pointsman.live.control.seat_records import keep_seats
 from pointsman.live.control.store import Store
 from pointsman.live.world.checkpoint import checkpoint
-from pointsman.live.world.growing import grow
 from pointsman.live.world.live_world import LiveWorld
 from pointsman.live.world.plan import Action
-from pointsman.live.world.roster import Roster
-from pointsman.live.world.seating import seats_of, take_seats
 from pointsman.policies.registry import FALLBACK, get_policy
 from pointsman.types import NEVER_MS, Event, JobState, NodeState, Reason, Told, Verb
 
@@ -68,21 +65,21 @@ class ControlLoop:
     """What an operator must know, the last thing last."""
     turns: int = 0
     pauses: Pauses = field(init=False)
+    promises: Promises = field(init=False)
     _alive_of: dict[int, AttemptId] = field(default_factory=dict)
     """The attempt of each job that has one."""
     _limits_ms: dict[AttemptId, int] = field(default_factory=dict)
     """When those that run have run for as long as they may, if that is limited."""
-    _nodes: dict[str, NodeState] = field(default_factory=dict)
+    nodes: dict[str, NodeState] = field(default_factory=dict)
     _to_do: ToDo = field(default_factory=ToDo)
-    _seq: int = 0
 
     def __post_init__(self) -> None:
-        self.pauses = Pauses(self.store, self.back_off)
+        self.pauses, self.promises = Pauses(self.store, self.back_off), Promises(self.store)
 
     @property
     def due_ms(self) -> int:
         """When there is to be a turn, whatever happens."""
-        return min([self.world.due_ms, *self.pauses.due_ms(), *self._limits_ms.values()], default=NEVER_MS)
+        return min([self.world.due_ms, *self.pauses.ends_ms().values(), *self._limits_ms.values()], default=NEVER_MS)
 
     def turn(self, now_ms: int, submitted: Sequence[Job] = (), orders: Sequence[Order] = ()) -> list[int]:
         """Everything up to now; the jobs that were submitted, in order.
@@ -98,16 +95,14 @@ class ControlLoop:
             self._hear_answers(now_ms)
             jobs = [self._submit(job, now_ms) for job in submitted]
             for order in orders:
-                self._obey(order, now_ms)
+                obey(self, order, now_ms)
             if seen is not None:
                 self._reconcile(seen, now_ms)
             self._enforce_limits(now_ms)
             self._release_due(now_ms)
-            self._seq = self.store.note(now_ms, "advance", 0)
-            for action in self._decide(now_ms):
-                self._intend(action)
+            self.decide(now_ms)
             self._keep_checkpoint_if_due()
-        self._to_do.act(self.backend, self.attempts, self.jobs)
+        self.act()
         return jobs
 
     def _is_due(self, seen: Observation | None, now_ms: int) -> bool:
@@ -124,7 +119,7 @@ class ControlLoop:
         """The nodes in another state than before: as seen or wanted, or drained while ghosts are `there`."""
         haunted = {node for ghost in there for node, _ in ghost.parts}
         wanted = self.store.wanted_nodes() | dict.fromkeys(haunted, NodeState.DRAIN)
-        return node_changes(self._nodes, seen, wanted)
+        return node_changes(self.nodes, seen, wanted)
 
     # -- what came in -------------------------------------------------------------------------------------
 
@@ -143,53 +138,13 @@ class ControlLoop:
         self.jobs[id_] = job
         self.jobs_of[job.uid] += 1
         if job.held:
-            self._hold(id_, now_ms)
+            hold(self, id_, now_ms)
         return id_
 
-    def _obey(self, order: Order, now_ms: int) -> None:
-        if isinstance(order, NodeOrder):
-            self.store.want_node(order.node, order.wanted, order.reason or None)
-        elif order.job in self.jobs:
-            _OBEYING[order.verb](self, order.job, now_ms)
-
-    def _hold(self, job: int, now_ms: int) -> None:
-        """A job that waits waits on."""
-        if self.attempt_of(job) is None and job not in self.held:
-            self.held.add(job)
-            self.store.hold_job(job, held=True)
-            self._tell(Happened(Told.HOLD, job), now_ms)
-
-    def _release(self, job: int, now_ms: int) -> None:
-        """A job waits no longer, neither for its user nor because its starts have failed."""
-        paused = self.pauses.of(job) is not None
-        if job not in self.held and not paused:
-            return
-        self.held.discard(job)
-        self.store.hold_job(job, held=False)
-        if paused:
-            self.pauses.lift(job)
-        self._tell(Happened(Told.RELEASE, job), now_ms)
-
-    def _requeue(self, job: int, now_ms: int) -> None:
-        attempt = self.attempt_of(job)
-        if attempt is not None and attempt.stage != Stage.STOPPING:
-            self._withdraw(attempt, Cause.REQUEUE, now_ms)
-
-    def _cancel(self, job: int, now_ms: int) -> None:
-        """A job that runs is stopped, and one that waits has ended."""
-        attempt = self.attempt_of(job)
-        if attempt is None:
-            self._tell(Happened(Event.CANCEL, job), now_ms)
-            self._end(job, JobState.CANCELLED, now_ms)
-        elif attempt.stage != Stage.STOPPING:
-            self._withdraw(attempt, Cause.CANCEL, now_ms)
-        else:
-            self._keep(replace(attempt, cause=Cause.CANCEL))
-
-    def _withdraw(self, attempt: Attempt, cause: Cause, now_ms: int) -> None:
+    def withdraw(self, attempt: Attempt, cause: Cause, now_ms: int) -> None:
         """It is to stop, for its own job's sake."""
-        self._tell(Happened(Told.WITHDRAW, attempt.id.job), now_ms)
-        self._keep(replace(attempt, stage=Stage.STOPPING, cause=cause, stopping_ms=now_ms, stop_ms=None))
+        self.tell(Happened(Told.WITHDRAW, attempt.id.job), now_ms)
+        self.keep(replace(attempt, stage=Stage.STOPPING, cause=cause, stopping_ms=now_ms, stop_ms=None))
         self._to_do.stops.append(attempt.id)
 
     def _limit_ms(self, attempt: Attempt) -> int | None:
@@ -203,7 +158,7 @@ class ControlLoop:
 
     def _enforce_limits(self, now_ms: int) -> None:
         for id_ in [id_ for id_, at_ms in self._limits_ms.items() if at_ms <= now_ms]:
-            self._withdraw(self.attempts[id_], Cause.TIME_LIMIT, now_ms)
+            self.withdraw(self.attempts[id_], Cause.TIME_LIMIT, now_ms)
 
     def _hear_answers(self, now_ms: int) -> None:
         for answer in self._to_do.answers:
@@ -216,9 +171,9 @@ class ControlLoop:
                 refused = Change(ended, (Happened(Event.START_FAILED, attempt.id.job),))
                 self._carry_out(refused, now_ms, blames=False)
             elif answer.stops:
-                self._keep(replace(attempt, stop_ms=now_ms))
+                self.keep(replace(attempt, stop_ms=now_ms))
             elif attempt.stage == Stage.INTENDED:
-                self._keep(replace(attempt, stage=Stage.SENT, sent_ms=now_ms))
+                self.keep(replace(attempt, stage=Stage.SENT, sent_ms=now_ms))
         self._to_do.answers.clear()
 
     def _reconcile(self, seen: Observation, now_ms: int) -> None:
@@ -232,7 +187,7 @@ class ControlLoop:
             fact.id for fact in seen.attempts if fact.phase == Phase.ENDED and fact.id not in self.attempts
         ]
         for name, state in self._changed_nodes(seen, there).items():
-            self._nodes[name] = state
+            self.nodes[name] = state
             self.store.set_node(name, state)
             node = self.node_names.index(name)
             self.store.note(now_ms, "node", node, int(state))
@@ -241,14 +196,14 @@ class ControlLoop:
     def _carry_out(self, change: Change, now_ms: int, *, blames: bool = True) -> None:
         attempt = change.attempt
         if attempt != self.attempts.get(attempt.id):
-            self._keep(attempt)
+            self.keep(attempt)
         if change.launch:
             self._to_do.launches.append(attempt.id)
         if change.stop:
             self._to_do.stops.append(attempt.id)
         for happened in change.happened:
             is_first = len(change.happened) > 1 and happened.kind == Event.STARTED
-            self._tell(happened, now_ms - is_first)  # events of one instant are applied by their kinds, ends first
+            self.tell(happened, now_ms - is_first)  # events of one instant are applied by their kinds, ends first
             if happened.kind == Event.START_FAILED:
                 self._pause(attempt, now_ms, blames=blames)
             elif happened.kind == Event.FAIL and now_ms - (attempt.started_ms or 0) < SOON_MS:
@@ -258,14 +213,15 @@ class ControlLoop:
                 self.faults.note_start(tuple(node for node, _ in attempt.parts))
             elif happened.kind in (Event.FINISH, Event.CANCEL):
                 state = happened.state if happened.kind == Event.FINISH else JobState.CANCELLED
-                self._end(attempt.id.job, state, now_ms)
+                self.end(attempt.id.job, state, now_ms)
 
     # -- pauses -------------------------------------------------------------------------------------------
 
     def _pause(self, attempt: Attempt, now_ms: int, *, blames: bool) -> None:
         """A start has failed: the job waits for a while, and its nodes may be to blame; not if it was refused."""
         self.pauses.begin(attempt.id.job, now_ms)
-        self._tell(Happened(Told.HOLD, attempt.id.job), now_ms)
+        self.promises.withdraw(attempt.id.job)
+        self.tell(Happened(Told.HOLD, attempt.id.job), now_ms)
         nodes = tuple(node for node, _ in attempt.parts) if blames else ()
         for node in self.faults.note_failure(nodes, now_ms):
             self.alarms.append(f"node {node} is drained: starts on it fail")
@@ -275,9 +231,10 @@ class ControlLoop:
         for job in self.pauses.ending(now_ms):
             self.pauses.lift(job)
             if job not in self.held:
-                self._tell(Happened(Told.RELEASE, job), now_ms)
+                self.tell(Happened(Told.RELEASE, job), now_ms)
 
-    def _end(self, job: int, state: JobState, now_ms: int) -> None:
+    def end(self, job: int, state: JobState, now_ms: int) -> None:
+        """A job has ended."""
         self.pauses.forget(job)
         self.held.discard(job)
         self.jobs_of[self.jobs.pop(job).uid] -= 1
@@ -285,14 +242,24 @@ class ControlLoop:
 
     # -- what is decided, and done ------------------------------------------------------------------------
 
-    def _decide(self, now_ms: int) -> list[Action]:
+    def decide(self, now_ms: int) -> None:
+        """What the policy decides up to now is intended."""
+        self.store.note(now_ms, "advance", 0)
+        for action in self._decided(now_ms):
+            self._intend(action)
+
+    def act(self) -> None:
+        """What was intended, and is kept, is done."""
+        self._to_do.act(self.backend, self.attempts, self.jobs)
+
+    def _decided(self, now_ms: int) -> list[Action]:
         """What the policy decides; if it fails, what another does, from now on."""
         try:
             return self.world.advance(now_ms)
         except RunError as error:
             self._relieve(str(error))
             actions = self.world.advance(now_ms)
-            self._keep_checkpoint()  # what failed may not fail again in the same way
+            self.keep_checkpoint()  # what failed may not fail again in the same way
             return actions
 
     def relieve(self, why: str) -> None:
@@ -303,7 +270,7 @@ class ControlLoop:
         """
         with self.store.turn():
             self._relieve(why)
-            self._keep_checkpoint()
+            self.keep_checkpoint()
 
     def _relieve(self, why: str) -> None:
         self.alarms.append(f"{why}; {FALLBACK} decides from now on")
@@ -320,16 +287,18 @@ class ControlLoop:
             self._to_do.launches.append(id_)
         elif action.verb == Verb.PREEMPT and id_ in self.attempts:  # else its end was told a moment later
             stopping = {"stage": Stage.STOPPING, "cause": Cause.PREEMPT, "stopping_ms": action.at_ms, "stop_ms": None}
-            self._keep(replace(self.attempts[id_], **stopping))
+            self.keep(replace(self.attempts[id_], **stopping))
             self._to_do.stops.append(id_)
 
     # -- the book -----------------------------------------------------------------------------------------
 
-    def _tell(self, happened: Happened, now_ms: int) -> None:
+    def tell(self, happened: Happened, now_ms: int) -> None:
+        """The world hears of it in this turn."""
         self.store.note(now_ms, "tell", happened.job, [int(happened.kind), int(happened.state)])
         self.world.tell(happened.kind, happened.job, now_ms, state=happened.state)
 
-    def _keep(self, attempt: Attempt) -> None:
+    def keep(self, attempt: Attempt) -> None:
+        """An attempt is so from now on."""
         self.store.change_attempt(attempt)
         self.know(attempt)
 
@@ -356,7 +325,7 @@ class ControlLoop:
     def _keep_checkpoint_if_due(self) -> None:
         self.turns += 1
         if self.turns % TURNS == 0:
-            self._keep_checkpoint()
+            self.keep_checkpoint()
 
     def keep_all(self) -> None:
         """What another daemon needs to go on from here, be it of another version or with another cluster file.
@@ -365,68 +334,12 @@ class ControlLoop:
             BackendError: it could not be kept.
         """
         with self.store.turn():
-            self._keep_checkpoint()
+            self.keep_checkpoint()
             keep_seats(self.store, self.world, {id_: job.ask for id_, job in self.jobs.items()}, self.node_names)
 
-    def _keep_checkpoint(self) -> None:
-        self.store.keep_checkpoint(self._seq, len(self.world.prepared.trace), checkpoint(self.world))
-
-    # -- other worlds -------------------------------------------------------------------------------------
-
-    def grow(self, roster: Roster) -> None:
-        """The world knows all kinds of jobs of `roster` from now on.
-
-        Raises:
-            BackendError: that could not be kept, and this process must end.
-        """
-        with self.store.turn():
-            self.store.keep_kinds(roster.numbers)
-            self._seq = self.store.note(self.world.now_ms, "grow", 0, len(roster.numbers))
-            grow(self.world, roster.prepared, roster.briefing, self.store.kinds_of(self.world.rows()))
-
-    def successor(self, roster: Roster) -> LiveWorld:
-        """A world of `roster` in which all jobs have their seats.
-
-        Raises:
-            UsageError: its policy cannot run live.
-        """
-        world = roster.world()
-        asks = {id_: roster.asked_anew(job.ask, job.kind) for id_, job in self.jobs.items()}
-        take_seats(world, seats_of(self.world, asks), self.world.now_ms, self.world.rows_so_far)
-        return world
-
-    def go_on_in(self, world: LiveWorld, roster: Roster, settings: Mapping[str, str], now_ms: int) -> None:
-        """A world of `roster` in which all jobs have their seats goes on, and its policy looks at all that waits.
-        `settings` are kept with it.
-
-        Raises:
-            BackendError: it could not be kept, and this process must end.
-        """
-        now_ms = max(now_ms, world.now_ms)
-        self.world = world
-        for name, state in self._nodes.items():
-            if state != NodeState.UP:
-                world.tell_node(self.node_names.index(name), state, world.now_ms)  # before its policy looks at anything
-        with self.store.turn():
-            self.store.keep_kinds(roster.numbers)
-            for id_, job in self.jobs.items():
-                self.store.renumber_kind(id_, roster.numbers[job.kind])
-            for key, value in settings.items():
-                self.store.keep_setting(key, value)
-            self.store.forget_setting(RELIEVED)
-            self._seq = self.store.note(now_ms, "advance", 0)
-            for action in self._decide(now_ms):
-                self._intend(action)
-            self._keep_checkpoint()
-        self._to_do.act(self.backend, self.attempts, self.jobs)
-
-
-_OBEYING: Final[Mapping[OrderOf, Callable[[ControlLoop, int, int], None]]] = {
-    OrderOf.CANCEL: ControlLoop._cancel,
-    OrderOf.HOLD: ControlLoop._hold,
-    OrderOf.RELEASE: ControlLoop._release,
-    OrderOf.REQUEUE: ControlLoop._requeue,
-}
+    def keep_checkpoint(self) -> None:
+        """The journal is not needed any more, up to here."""
+        self.store.keep_checkpoint(len(self.world.prepared.trace), checkpoint(self.world))
 
 
 def as_promised(attempt: Attempt, job: Job) -> Attempt:

@@ -22,6 +22,8 @@ class JobOrder(NamedTuple):
 
     verb: Verb
     job: int
+    uid: int = -1
+    """Who wants it."""
 
 
 class NodeOrder(NamedTuple):
@@ -30,6 +32,7 @@ class NodeOrder(NamedTuple):
     node: str
     wanted: NodeState
     reason: str = ""
+    uid: int = -1
 
 
 Order = JobOrder | NodeOrder

@@ -1,7 +1,5 @@
 """Jobs that wait for a while because a start of theirs has failed."""
 
-from collections.abc import Iterator
-
 from pointsman.live.control.safety import BackOff
 from pointsman.live.control.store import Store
 
@@ -18,9 +16,9 @@ class Pauses:
         failures, until_ms = self._by_job.get(job, (0, None))
         return None if until_ms is None else (failures, until_ms)
 
-    def due_ms(self) -> Iterator[int]:
-        """When pauses end."""
-        return (until_ms for _, until_ms in self._by_job.values() if until_ms is not None)
+    def ends_ms(self) -> dict[int, int]:
+        """When the pause of each job ends."""
+        return {job: until_ms for job, (_, until_ms) in self._by_job.items() if until_ms is not None}
 
     def begin(self, job: int, now_ms: int) -> None:
         """Another start of it has failed."""
@@ -33,8 +31,7 @@ class Pauses:
 
     def ending(self, now_ms: int) -> list[int]:
         """The jobs whose pauses are over by now."""
-        ends = {job: until_ms for job, (_, until_ms) in self._by_job.items()}
-        return [job for job, until_ms in ends.items() if until_ms is not None and until_ms <= now_ms]
+        return [job for job, until_ms in self.ends_ms().items() if until_ms <= now_ms]
 
     def forget(self, job: int) -> None:
         """A start of it has succeeded, or it has ended."""

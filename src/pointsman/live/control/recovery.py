@@ -37,7 +37,7 @@ def going_on(world: LiveWorld, store: Store, backend: Backend, node_names: Seque
     """A loop for a world that is as the store says."""
     loop = ControlLoop(world, store, backend, node_names, jobs=store.alive_jobs(), held=store.held_jobs())
     loop.jobs_of.update(job.uid for job in loop.jobs.values())
-    loop._nodes = store.nodes()
+    loop.nodes = store.nodes()
     for attempt in store.alive_attempts():
         loop.know(as_promised(attempt, loop.jobs[attempt.id.job]))
     return loop

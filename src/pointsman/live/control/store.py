@@ -19,7 +19,9 @@ from pointsman.live.world.kind import Kind
 from pointsman.live.world.live_world import Ask
 from pointsman.types import JobState, NodeState
 
-VERSION: Final = 1
+_STEPS: Final = ("schema.sql", "schema_2.sql")
+"""From each version of the schema to the next."""
+VERSION: Final = len(_STEPS)
 """Of the schema; a store of a later one is refused."""
 
 
@@ -74,9 +76,9 @@ class Store:
             )
         for pragma in ("journal_mode = WAL", "synchronous = FULL"):
             connection.execute(f"PRAGMA {pragma}")
-        if version == 0:
-            schema = resources.files("pointsman.live.control").joinpath("schema.sql").read_text(encoding="utf-8")
-            connection.executescript(f"BEGIN; {schema} PRAGMA user_version = {VERSION}; COMMIT;")
+        for number, step in enumerate(_STEPS[version:], version + 1):
+            schema = resources.files("pointsman.live.control").joinpath(step).read_text(encoding="utf-8")
+            connection.executescript(f"BEGIN; {schema} PRAGMA user_version = {number}; COMMIT;")
 
     def close(self) -> None:
         """Let another process have it."""
@@ -122,10 +124,10 @@ class Store:
 
     # -- the journal --------------------------------------------------------------------------------------
 
-    def note(self, at_ms: int, what: str, row: int, args: Any = None) -> int:
-        """The world is told something. Its place in the order of all."""
+    def note(self, at_ms: int, what: str, row: int, args: Any = None) -> None:
+        """The world is told something."""
         sql = "INSERT INTO journal (at_ms, what, row, args) VALUES (?, ?, ?, ?)"
-        return int(self.connection.execute(sql, (at_ms, what, row, json.dumps(args))).lastrowid or 0)
+        self.connection.execute(sql, (at_ms, what, row, json.dumps(args)))
 
     def last_seq(self) -> int:
         """The last row that the journal ever had."""
@@ -137,13 +139,11 @@ class Store:
         for row in self.connection.execute("SELECT * FROM journal WHERE seq > ? ORDER BY seq", (seq,)):
             yield Entry(row["seq"], row["at_ms"], row["what"], row["row"], json.loads(row["args"]))
 
-    def keep_checkpoint(self, seq: int, kinds: int, data: bytes) -> None:
-        """Of a world that knows so many kinds of jobs, as of row `seq` of the journal; what the journal says before is
-        not needed any more.
-        """
+    def keep_checkpoint(self, kinds: int, data: bytes) -> None:
+        """Of a world that knows so many kinds of jobs, and all that the journal says, which is not needed any more."""
         self.connection.execute("DELETE FROM checkpoints")
-        self.connection.execute("INSERT INTO checkpoints VALUES (?, ?, ?)", (seq, kinds, data))
-        self.connection.execute("DELETE FROM journal WHERE seq <= ?", (seq,))
+        self.connection.execute("INSERT INTO checkpoints VALUES (?, ?, ?)", (self.last_seq(), kinds, data))
+        self.connection.execute("DELETE FROM journal")
 
     def last_checkpoint(self) -> tuple[int, bytes] | None:
         """Up to which row of the journal it goes, and what it is."""
@@ -270,6 +270,13 @@ class Store:
     def end_pause(self, job: int) -> None:
         """A start of it has succeeded, or it has ended."""
         self.connection.execute("DELETE FROM pauses WHERE job = ?", (job,))
+
+    # -- orders -------------------------------------------------------------------------------------------
+
+    def note_order(self, at_ms: int, uid: int, verb: str, target: str, detail: str = "") -> None:
+        """Somebody has changed something."""
+        sql = "INSERT INTO audit (at_ms, uid, verb, target, detail) VALUES (?, ?, ?, ?, ?)"
+        self.connection.execute(sql, (at_ms, uid, verb, target, detail))
 
     # -- nodes --------------------------------------------------------------------------------------------
 

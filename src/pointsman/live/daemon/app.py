@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Annotated, Any, Final
 
 from fastapi import Depends, FastAPI, Path, Request, Response
@@ -12,11 +13,14 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from pointsman.errors import BackendError, InputError, PointsmanError, UsageError
 from pointsman.live.control.orders import JobOrder, NodeOrder, Verb
+from pointsman.live.daemon.answers import answered
 from pointsman.live.daemon.daemon import Daemon, NoSuchJob, TooMany
+from pointsman.live.daemon.forecaster import Forecaster
 from pointsman.live.daemon.metrics import exposition
 from pointsman.live.daemon.peers import Peer
 from pointsman.live.daemon.submission import Submission
-from pointsman.live.daemon.views import Row, Views
+from pointsman.live.daemon.views import HELD, Row, Views
+from pointsman.live.forecast.whatif import Change
 from pointsman.live.world.roster import Deciding
 from pointsman.types import NodeState
 from pointsman.version import __version__
@@ -53,7 +57,18 @@ class Chosen(BaseModel):
     params: dict[str, Any] = {}
 
 
-def api(daemon: Daemon, operators: frozenset[int]) -> FastAPI:
+class Supposed(BaseModel):
+    """What is asked about: what if this were done?"""
+
+    model_config = ConfigDict(extra="forbid")
+
+    chosen: Chosen | None = None
+    drain: list[str] = Field([], max_length=10_000)
+    cancel: list[int] = Field([], max_length=10_000)
+    submit: list[Submission] = Field([], max_length=100)
+
+
+def api(daemon: Daemon, forecaster: Forecaster, operators: frozenset[int]) -> FastAPI:
     """The application; users with `operators`' numbers may do everything."""
     app = FastAPI(title="Pointsman", version=__version__, docs_url=None, redoc_url=None)
     views = Views(daemon)
@@ -87,6 +102,10 @@ def api(daemon: Daemon, operators: frozenset[int]) -> FastAPI:
     async def queue() -> list[Row]:
         return views.queue()
 
+    @app.get("/api/v1/starts")
+    async def starts() -> list[Row]:
+        return views.starts(await forecaster.foretold())
+
     @app.get("/api/v1/history")
     async def history(most: Annotated[int, "at most"] = 100, user: str | None = None) -> list[Row]:
         return views.history(min(max(most, 1), 100_000), user)
@@ -107,7 +126,35 @@ def api(daemon: Daemon, operators: frozenset[int]) -> FastAPI:
             if ended is None:
                 raise NoSuchJob(f"there is no job {number}")
             return {"job_id": number, "state": ended["state"], "reason": "", "said": "it has ended"}
-        return found
+        if found["state"] != "PENDING" or found["reason"] == HELD:
+            return found
+        return found | views.expected(number, await forecaster.foretold())
+
+    @app.post("/api/v1/whatif")
+    async def what_if(supposed: Supposed, peer: asking) -> Row:
+        return answered(await forecaster.what_if(change(supposed, peer)), daemon.loop.jobs)
+
+    def change(supposed: Supposed, peer: Peer) -> Change:
+        chosen = supposed.chosen
+        if chosen is not None and peer.uid not in (0, os.getuid()):
+            _check_names_no_file(chosen)
+        if gone := [job for job in supposed.cancel if job not in daemon.loop.jobs]:
+            raise NoSuchJob(f"there is no job {gone[0]} in the queue")
+        for node in supposed.drain:
+            check_node(node)
+        return Change(
+            deciding(chosen) if chosen else None,
+            tuple(daemon.node_names.index(node) for node in supposed.drain),
+            tuple(supposed.cancel),
+            tuple(submission.supposed(peer.uid) for submission in supposed.submit),
+        )
+
+    def deciding(chosen: Chosen) -> Deciding:
+        return replace(daemon.roster.deciding, policy=chosen.policy, params=chosen.params)
+
+    def check_node(node: str) -> None:
+        if node not in daemon.node_names:
+            raise UsageError(f"there is no node {node!r:.60}")
 
     @app.post("/api/v1/jobs/{number}/{verb}")
     async def order(number: Number, verb: Verb, peer: asking) -> Row:
@@ -118,7 +165,7 @@ def api(daemon: Daemon, operators: frozenset[int]) -> FastAPI:
             raise UsageError(f"job {number} holds GPUs; requeue or cancel it instead")
         if verb is Verb.REQUEUE and daemon.loop.attempt_of(number) is None:
             raise UsageError(f"job {number} is pending")
-        await daemon.order(JobOrder(verb, number))
+        await daemon.order(JobOrder(verb, number, peer.uid))
         return views.job(number) or {}
 
     @app.get("/api/v1/nodes")
@@ -131,9 +178,8 @@ def api(daemon: Daemon, operators: frozenset[int]) -> FastAPI:
         states = {"drain": NodeState.DRAIN, "resume": NodeState.UP}
         if verb not in states:
             raise UsageError(f"nodes can be drained and resumed, not {verb!r:.30}")
-        if node not in daemon.node_names:
-            raise UsageError(f"there is no node {node!r:.60}")
-        await daemon.order(NodeOrder(node, states[verb], wanted.reason))
+        check_node(node)
+        await daemon.order(NodeOrder(node, states[verb], wanted.reason, peer.uid))
         return [row for row in views.nodes() if row["node"] == node]
 
     @app.get("/api/v1/status")
@@ -145,7 +191,7 @@ def api(daemon: Daemon, operators: frozenset[int]) -> FastAPI:
         operator(peer)
         if peer.uid not in (0, os.getuid()):
             _check_names_no_file(chosen)
-        await daemon.decide_by(Deciding(chosen.policy, chosen.params, daemon.roster.deciding.options))
+        await daemon.decide_by(deciding(chosen), peer.uid)
         return views.status()
 
     _say_errors(app)

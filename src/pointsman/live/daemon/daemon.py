@@ -14,12 +14,14 @@ from pointsman.cluster import Cluster, load_cluster
 from pointsman.engine.jit.ahead import HOSTED_HOOKS, compile_ahead, units_of
 from pointsman.errors import BackendError, InputError, PointsmanError, RunError, UsageError
 from pointsman.live.backends.local.backend import Local
+from pointsman.live.backends.protocol import Backend
 from pointsman.live.control.clock import Clock
 from pointsman.live.control.loop import ControlLoop
 from pointsman.live.control.orders import Order
 from pointsman.live.control.recovery import going_on, recovered
 from pointsman.live.control.seat_records import take_kept_seats
 from pointsman.live.control.store import Store
+from pointsman.live.control.succession import go_on_in, grow_in_place, successor
 from pointsman.live.daemon.submission import Submission, is_known, user_name
 from pointsman.live.daemon.watchdog import Watchdog, was_hung
 from pointsman.live.world.checkpoint import NotAlike
@@ -50,6 +52,11 @@ class Setting:
     params: Mapping[str, Any] = field(default_factory=dict)
     overheads: str | None = None
     """That the policy assumes; None: as last, or else the realistic ones."""
+    min_run_s: float | None = None
+    """How long an attempt runs before it may be preempted; None: as last, or else not at all."""
+    backend: Callable[[Cluster, Path], Backend] = Local
+    """What runs jobs on a cluster, and keeps its records in a folder."""
+    clock: Callable[[Store, int], Clock] = Clock
     compile: Callable[[str], None] = lambda policy: None
     """Makes what a policy needs, before a world is made."""
     poll_s: float = 0.1
@@ -116,13 +123,13 @@ class Daemon:
         deciding = last or wanted
         for policy in {deciding.policy, wanted.policy}:
             self.setting.compile(policy)
-        self.backend = Local(cluster, self.setting.folder)
+        self.backend = self.setting.backend(cluster, self.setting.folder)
         self.node_names = cluster.layout().node_names
         try:
             self.roster = Roster(cluster, deciding, self.store.kinds() or [Kind()])
             world = self.roster.first(self.store.kinds_at_checkpoint() or 1).world()
             self.loop: ControlLoop = recovered(world, self.store, self.backend, self.node_names, self.roster)
-            self.clock = Clock(self.store, self.loop.world.now_ms)
+            self.clock = self.setting.clock(self.store, self.loop.world.now_ms)
         except (NotAlike, InputError):
             self._take_seats(cluster, deciding)
         with self.store.turn():
@@ -139,9 +146,10 @@ class Daemon:
         """What is to decide; `last` is what did."""
         setting, base = self.setting, last or Deciding(DEFAULT, {}, {"overheads": "realistic"})
         options = {**base.options, "overheads": setting.overheads or base.options["overheads"]}
+        least_s = base.min_run_s if setting.min_run_s is None else setting.min_run_s
         if setting.policy is None:
-            return Deciding(base.policy, base.params, options)
-        return Deciding(setting.policy, dict(setting.params), options)
+            return Deciding(base.policy, base.params, options, least_s)
+        return Deciding(setting.policy, dict(setting.params), options, least_s)
 
     def _take_seats(self, cluster: Cluster, deciding: Deciding) -> None:
         """Go on from what the daemon before has written down of jobs, because its checkpoint is of no use. Kinds of
@@ -153,8 +161,8 @@ class Daemon:
         asks = {id_: self.roster.asked_anew(job.ask, job.kind) for id_, job in alive.items()}
         take_kept_seats(self.store, world, asks, self.node_names)
         self.loop = going_on(world, self.store, self.backend, self.node_names)
-        self.clock = Clock(self.store, world.now_ms)
-        self.loop.go_on_in(world, self.roster, {}, self.clock.now_ms())
+        self.clock = self.setting.clock(self.store, world.now_ms)
+        go_on_in(self.loop, world, self.roster, {}, self.clock.now_ms())
 
     # -- what is wanted -----------------------------------------------------------------------------------
 
@@ -189,20 +197,20 @@ class Daemon:
         self._bell.set()
         return await letter.answer
 
-    async def decide_by(self, deciding: Deciding) -> None:
-        """Another policy decides from the next turn on.
+    async def decide_by(self, deciding: Deciding, uid: int = -1) -> None:
+        """Another policy decides from the next turn on, because user `uid` wants so.
 
         Raises:
             UsageError: it cannot run live, or not with these parameters.
         """
         policy: Any = deciding.spec.make(dict(deciding.params))
         await asyncio.to_thread(compile_ahead, units_of(getattr(policy, "hooks", HOSTED_HOOKS)))
-        await self._sent(_Letter(deciding=deciding))
+        await self._sent(_Letter(deciding=deciding, uid=uid))
 
     def _switch(self, deciding: Deciding) -> None:
         roster = Roster(self.roster.cluster, deciding, self.roster.numbers)
         settings = {_DECIDING: json.dumps(asdict(deciding))}
-        self.loop.go_on_in(self.loop.successor(roster), roster, settings, self.clock.now_ms())
+        go_on_in(self.loop, successor(self.loop, roster), roster, settings, self.clock.now_ms())
         self.roster = roster
 
     # -- turns --------------------------------------------------------------------------------------------
@@ -220,6 +228,11 @@ class Daemon:
             await self._wait()
             self.turn()
         self.loop.keep_all()
+        self.close()
+
+    def close(self) -> None:
+        """Let another own the store. Jobs run on."""
+        self._watchdog.close()
         self.store.close()
 
     def stop(self) -> None:
@@ -248,7 +261,7 @@ class Daemon:
             with self._watchdog.turn():
                 self._switch_as_asked(letters)
                 if len(self.roster.numbers) > len(self.loop.world.prepared.trace):
-                    self._grow()
+                    self.grow()
                 submissions = [letter for letter in letters if letter.submission is not None]
                 jobs = [self._job(letter) for letter in submissions]
                 orders = [letter.order for letter in letters if letter.order is not None]
@@ -268,6 +281,9 @@ class Daemon:
             if letter.deciding is not None:
                 try:
                     self._switch(letter.deciding)
+                    with self.store.turn():
+                        args = json.dumps(dict(letter.deciding.params))
+                        self.store.note_order(self.clock.now_ms(), letter.uid, "policy", letter.deciding.policy, args)
                 except (UsageError, InputError) as error:
                     letter.answer.set_exception(error)
 
@@ -276,9 +292,9 @@ class Daemon:
         assert submission is not None
         return submission.job(letter.uid, self.roster)
 
-    def _grow(self) -> None:
+    def grow(self) -> None:
         """The world knows all kinds that were admitted; a policy that keeps books on users takes over from itself."""
         try:
-            self.loop.grow(self.roster)
+            grow_in_place(self.loop, self.roster)
         except RunError:
-            self.loop.go_on_in(self.loop.successor(self.roster), self.roster, {}, self.clock.now_ms())
+            go_on_in(self.loop, successor(self.loop, self.roster), self.roster, {}, self.clock.now_ms())

@@ -7,22 +7,29 @@ from typing import Any
 
 import polars as pl
 
+from pointsman.cluster import Cluster
+from pointsman.cluster.yaml_file import parse_cluster
 from pointsman.errors import InputError
 from pointsman.live.control.clock import ANCHOR
 from pointsman.live.control.store import job_of, parts_of
 from pointsman.live.daemon.daemon import CLUSTER
 from pointsman.live.daemon.submission import user_name
+from pointsman.live.daemon.told_run import TOLD, told_run
 from pointsman.live.daemon.views import nodes_of
+from pointsman.report import write_run
 from pointsman.workload import Workload, write_workload
 
 Row = dict[str, Any]
+LIVE = "live"
+"""What a run is called that happened."""
 AWAY_MS = 5_000
 """An end that is noticed so late was noticed by another daemon."""
 
 
 def export(store: Path, folder: Path) -> list[str]:
     """Write ``jobs.csv`` (the jobs that have ended, with the times at which they ran), ``attempts.csv``,
-    ``cluster.yaml`` and ``overheads.yaml`` (how long starts and stops took) into `folder`; the daemon may run on.
+    ``cluster.yaml``, ``overheads.yaml`` (how long starts and stops took) and ``run/`` (all of it, as the result of a
+    run) into `folder`; the daemon may run on.
 
     Returns: what is to be known of them.
 
@@ -33,13 +40,15 @@ def export(store: Path, folder: Path) -> list[str]:
         connection = sqlite3.connect(f"file:{store}?mode=ro", uri=True)
         connection.row_factory = sqlite3.Row
         attempts = [dict(row) for row in connection.execute("SELECT * FROM attempts ORDER BY job, attempt")]
-        ended = connection.execute("SELECT * FROM jobs WHERE end_ms IS NOT NULL ORDER BY id").fetchall()
+        came = connection.execute("SELECT * FROM jobs ORDER BY submit_ms, id").fetchall()
+        ended = [job for job in came if job["end_ms"] is not None]
         (cluster,) = connection.execute("SELECT value FROM meta WHERE key = ?", (CLUSTER,)).fetchone()
         (clock,) = connection.execute("SELECT value FROM meta WHERE key = ?", (ANCHOR,)).fetchone()
     except (sqlite3.Error, TypeError) as error:
         raise InputError(f"this is no store of live jobs: {error}", path=store) from None
     anchor = json.loads(clock)
     for attempt in attempts:
+        attempt["noticed_ms"] = attempt["ended_ms"]
         _correct(attempt, anchor["unix_ms"] - anchor["at_ms"])
     by_job: dict[int, list[Row]] = {}
     for attempt in attempts:
@@ -54,9 +63,41 @@ def export(store: Path, folder: Path) -> list[str]:
     (folder / "cluster.yaml").write_text(cluster)
     overheads = overheads_of(attempts)
     (folder / "overheads.yaml").write_text("".join(f"{name}: {value:.3f}\n" for name, value in overheads.items()))
+    _write_run(
+        folder / "run", [_told_job(job) for job in came], by_job, parse_cluster(cluster, origin=str(store)), overheads
+    )
     alive = sum(one["ended_ms"] is None for one in attempts)
     left = {"jobs that never ran": len(ended) - len(logged), "attempts that have not ended": alive}
     return [f"left out: {many} {what}" for what, many in left.items() if many]
+
+
+def _write_run(folder: Path, jobs: list[Row], attempts: dict[int, list[Row]], cluster: Cluster, overheads: Row) -> None:
+    layout = cluster.layout()
+    info = {
+        "policy": LIVE, "policy_name": LIVE, "params": {}, "needs": "none", "knowledge": "recorded", "seed": 0,
+        "cluster": cluster.name, "gpus": int(layout.node_gpus.sum()), "nodes": len(layout.node_gpus),
+        "node_names": list(layout.node_names), "node_gpus": layout.node_gpus.tolist(),
+        "node_gpu_types": [layout.gpu_types[kind] for kind in layout.node_gpu_type],
+        "node_racks": layout.node_rack.tolist(), "node_pods": layout.node_pod.tolist(),
+        "overheads": {name: max(0.001, value) for name, value in overheads.items()},  # nothing takes no time
+        "engine_s": 0.0, "decisions": sum(map(len, attempts.values())), "assumptions": [*TOLD],
+    }  # fmt: skip
+    write_run(folder, told_run(jobs, attempts, layout, info))
+
+
+def _told_job(job: sqlite3.Row) -> Row:
+    """As the result of a run has it."""
+    asked = job_of(job["spec"])
+    return {
+        **asked.kind._asdict(),
+        "job_id": str(job["id"]),
+        "number": job["id"],
+        "user": user_name(asked.uid),
+        "submit_s": job["submit_ms"] / 1000,
+        "priority": -asked.ask.neg_priority,
+        "end_ms": job["end_ms"],
+        "state": job["state"],
+    }
 
 
 def _correct(attempt: Row, origin_ms: int) -> None:

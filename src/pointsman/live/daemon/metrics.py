@@ -21,6 +21,11 @@ def exposition(views: Views) -> bytes:
     turns.set(status["turns"])
     alarms = Gauge("pointsman_alarms", "Alarms since the daemon started.", registry=registry)
     alarms.set(len(status["alarms"]))
+    promised = Gauge(
+        "pointsman_start_estimates", "Start estimates of jobs that have started.", ["kept"], registry=registry
+    )
+    promised.labels("yes").set(status["starts_as_promised"])
+    promised.labels("no").set(status["starts_promised"] - status["starts_as_promised"])
     failures = Gauge("pointsman_policy_replaced", "Whether a failed policy was replaced.", registry=registry)
     failures.set(status["decides"] != status["policy"])
     return generate_latest(registry)

@@ -12,6 +12,7 @@ import uvicorn
 from pointsman.errors import BackendError, UsageError
 from pointsman.live.daemon.app import api
 from pointsman.live.daemon.daemon import Daemon, Setting
+from pointsman.live.daemon.forecaster import Forecaster
 from pointsman.live.daemon.peers import PeerProtocol
 
 
@@ -30,8 +31,9 @@ async def _serve(setting: Setting, path: Path, operators: frozenset[int], ready:
     daemon.turn()
     listening = _listening(path)
     ours = path.stat().st_ino
+    forecaster = Forecaster(daemon)
     config = uvicorn.Config(
-        api(daemon, operators),
+        api(daemon, forecaster, operators),
         http=PeerProtocol,
         log_level="warning",
         access_log=False,
@@ -41,12 +43,15 @@ async def _serve(setting: Setting, path: Path, operators: frozenset[int], ready:
     server = uvicorn.Server(config)
     server.capture_signals = _no_signals  # ty: ignore
     answering = asyncio.create_task(server.serve(sockets=[listening]))
+    foretelling = asyncio.create_task(forecaster.run())
     ready()
     try:
         await daemon.run()
     finally:
         if path.exists() and path.stat().st_ino == ours:  # else it is that of another daemon by now
             path.unlink()
+        foretelling.cancel()
+        forecaster.close()
         server.should_exit = True
         await answering
 

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from pointsman.live.backends.facts import Stop
 from pointsman.live.control.job import Job
 from pointsman.live.world.kind import Kind
+from pointsman.live.world.live_world import Ask
 from pointsman.live.world.roster import Roster
 from pointsman.workload.columns import MAX_DURATION_S, MAX_GPUS
 
@@ -55,10 +56,19 @@ class Submission(BaseModel):
             user_name(uid), self.model, self.batch_size,
         )  # fmt: skip
 
+    @property
+    def limit_ms(self) -> int | None:
+        """How long one attempt may run."""
+        return None if self.time_limit_s is None else max(1, round(1000 * self.time_limit_s))
+
+    def supposed(self, uid: int) -> Job:
+        """As whoever asks what would be if it came knows it."""
+        ask = Ask(0, 0, -self.priority, 0, pinned=not self.requeue)
+        return Job(ask, self.kind(uid), name=self.name, limit_ms=self.limit_ms, requeues=self.requeue, uid=uid)
+
     def job(self, uid: int, roster: Roster) -> Job:
         """As the control loop knows it; `roster` has its kind."""
-        kind = self.kind(uid)
-        limit_ms = None if self.time_limit_s is None else max(1, round(1000 * self.time_limit_s))
+        kind, limit_ms = self.kind(uid), self.limit_ms
         number = roster.numbers[kind]
         ask = roster.ask(number, priority=self.priority, limit_ms=limit_ms, pinned=not self.requeue)
         kept: dict[str, Any] = {

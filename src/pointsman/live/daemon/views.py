@@ -1,5 +1,6 @@
 """What is shown of jobs, nodes and the policy, as rows of plain values. Times are seconds since 1970."""
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -16,13 +17,17 @@ from pointsman.live.control.book import Attempt, Stage
 from pointsman.live.control.job import Job
 from pointsman.live.control.store import job_of, parts_of
 from pointsman.live.daemon.daemon import Daemon
+from pointsman.live.daemon.forecaster import Foretold
 from pointsman.live.daemon.submission import user_name
+from pointsman.live.forecast.futures import Start
 from pointsman.live.world.kind import Kind
 from pointsman.types import NEVER_MS, NodeState, Reason
 
 Row = dict[str, Any]
 HELD, PAUSED = "JobHeldUser", "StartFailed"
 """Reasons that no policy has: a user holds the job, or its last start has failed."""
+_RANGE = ("early", "expected", "late")
+"""When a job will start."""
 _STATES = {Stage.INTENDED: "STARTING", Stage.SENT: "STARTING", Stage.RUNNING: "RUNNING", Stage.STOPPING: "STOPPING"}
 
 
@@ -183,6 +188,35 @@ class Views:
             said += self._nodes_away()
         return base | {"state": state, "reason": reason.name if reason else "", "said": said}
 
+    # -- what may come ------------------------------------------------------------------------------------
+
+    def starts(self, foretold: Foretold) -> list[Row]:
+        """The jobs that wait, with when they will start, the first first."""
+        rows = []
+        for row in self.queue():
+            start = foretold.starts.get(row["job_id"])
+            if row["state"] == "PENDING":
+                times = start or Start(math.inf, math.inf, math.inf)
+                expected = {f"{name}_s": self._foretold_s(foretold, ms) for name, ms in zip(_RANGE, times, strict=True)}
+                rows.append((times.likely_ms, row | expected))
+        return [row for _, row in sorted(rows, key=lambda pair: (pair[0], pair[1]["job_id"]))]
+
+    def _foretold_s(self, foretold: Foretold, ms: float) -> float | None:
+        return self._unix_s(foretold.at_ms + round(ms)) if math.isfinite(ms) else None
+
+    def expected(self, number: int, foretold: Foretold) -> Row:
+        """What `explain` says besides: when a job is expected to start."""
+        start = foretold.starts.get(number)
+        if start is None:
+            return {}
+        since_ms = self.daemon.clock.now_ms() - foretold.at_ms
+        early, likely, late = (max(0.0, ms - since_ms) / 1000 for ms in start)
+        times = {f"{name}_s": self._foretold_s(foretold, ms) for name, ms in zip(_RANGE, start, strict=True)}
+        if math.isinf(likely):
+            return times | {"expected": "it is not expected to start within a week"}
+        between = f"{duration(early)} or more" if math.isinf(late) else f"{duration(early)} to {duration(late)}"
+        return times | {"expected": f"it is expected to start in {duration(likely)} (90 %: {between})"}
+
     def _nodes_away(self) -> str:
         """Which nodes take no jobs."""
         away = {row["node"]: row["gpus"] for row in self.nodes() if row["state"] != "UP"}
@@ -223,6 +257,7 @@ class Views:
         stages = [attempt.stage for attempt in loop.attempts.values()]
         gpus = int(np.sum(self.daemon.roster.prepared.layout.node_gpus))
         due_ms = loop.due_ms
+        promised, kept = loop.promises.count()
         return {
             "policy": deciding.policy,
             "params": dict(deciding.params),
@@ -235,6 +270,8 @@ class Views:
             "stopping": stages.count(Stage.STOPPING),
             "turns": loop.turns,
             "next_decision_s": self._unix_s(due_ms) if due_ms < NEVER_MS else None,
+            "starts_promised": promised,
+            "starts_as_promised": kept,
             "alarms": list(loop.alarms),
         }
 

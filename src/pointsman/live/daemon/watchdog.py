@@ -21,6 +21,7 @@ class Watchdog:
     def __init__(self, folder: Path, most_s: float) -> None:
         self._path, self._most_s = folder / _FILE, most_s
         self._began_s: float | None = None
+        self._closed = threading.Event()
         threading.Thread(target=self._watch, daemon=True).start()
 
     @contextmanager
@@ -32,9 +33,12 @@ class Watchdog:
         finally:
             self._began_s = None
 
+    def close(self) -> None:
+        """There are no more turns."""
+        self._closed.set()
+
     def _watch(self) -> None:
-        while True:
-            time.sleep(_LOOK_S)
+        while not self._closed.wait(_LOOK_S):
             began_s = self._began_s
             if began_s is not None and time.monotonic() - began_s > self._most_s:
                 with suppress(OSError):  # on a full disk it is only ended

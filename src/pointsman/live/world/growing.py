@@ -51,6 +51,8 @@ def grow(world: LiveWorld, prepared: Prepared, briefing: Briefing | None, kinds:
         policy = world.simulation.policy.name
         raise RunError(f"policy {policy!r} keeps books on users and queues, and these are others now")
     new = state_of(prepared, world.rules, world.simulation.policy, briefing, world.room)
+    if len(old.state.memory) > len(new.state.memory):  # the policy before needed more
+        new = Handle(new.state._replace(memory=np.zeros_like(old.state.memory)), new.world)
     _copy_what_happened(old, new)
     _copy_buckets(old, new)
     if prepared.history is not NOTHING:
@@ -114,7 +116,9 @@ def _copy_history(old: Handle, new: Handle, keys: NDArray[np.int64], keys_now: N
 def _classify_again(new: Handle, prepared: Prepared, kinds: Mapping[int, int]) -> None:
     """What is looked up of each job by its kind."""
     jobs: Any = new.jobs
+    schedulers = prepared.pools.schedulers
     for j in np.flatnonzero(jobs["state"] != 0).tolist():
         like = prepared.trace[kinds[int(jobs["row"][j])]]
-        for field in ("cls", "queue", "speed"):
+        for field in ("queue", "speed"):
             jobs[field][j] = like[field]
+        jobs["cls"][j] = like["cls"] - like["cls"] % schedulers + jobs["cls"][j] % schedulers  # it stays where it is

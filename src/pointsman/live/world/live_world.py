@@ -2,6 +2,7 @@
 read from its plan log. The policy is the very object that a simulation runs.
 """
 
+import copy
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -153,14 +154,14 @@ class LiveWorld:
         Raises:
             RunError: the policy failed.
         """
-        self._hand_over()
+        self.hand_over()
         arrived = int(self.simulation.handle.world.clock[0]["arrived"])
         self.simulation.run(until_ms)
         if int(self.simulation.handle.world.clock[0]["arrived"]) > arrived:
             self.find_jobs(arrived)
         return actions_of(self._take_log())
 
-    def _hand_over(self) -> None:
+    def hand_over(self) -> None:
         """What was told is where the engine looks for it, in the order of an instant's events."""
         handle = self.simulation.handle
         clock = handle.world.clock[0]
@@ -180,6 +181,24 @@ class LiveWorld:
             UsageError: it cannot take over this world.
         """
         self.simulation = self.simulation.adopt(policy, round_ms)
+
+    def copy(self) -> "LiveWorld":
+        """A world that goes its own way from here, between two turns.
+
+        Raises:
+            UsageError: a policy that is written in Python cannot be copied, and would hear of two worlds.
+        """
+        policy = self.simulation.policy
+        if self.simulation.hosted and not hasattr(policy, "copy"):
+            raise UsageError(f"policy {policy.name!r} has no copy(): nothing can be foretold under it")
+        other = copy.copy(self)
+        other.simulation = self.simulation.copy()
+        state, world = other.simulation.handle.state, other.simulation.handle.world
+        told = {name: np.zeros_like(getattr(world, name)) for name in ("trace", "told_numbers")}
+        keys = np.zeros_like(state.history_keys)  # of jobs to come, as all of these are
+        other.simulation.handle = Handle(state._replace(history_keys=keys), world._replace(**told))
+        other.told, other._slots = [*self.told], dict(self._slots)
+        return other
 
     def rows(self) -> list[int]:
         """Those of the jobs that are there."""

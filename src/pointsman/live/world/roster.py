@@ -1,8 +1,9 @@
 """What a live world is made for: a cluster, a policy, and the kinds of jobs that have come so far."""
 
+import random
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import polars as pl
@@ -13,11 +14,13 @@ from pointsman.engine.estimates.keys import NOTHING
 from pointsman.engine.setup.briefing import Briefing
 from pointsman.engine.setup.build import Rules
 from pointsman.engine.setup.prepare import Prepared
+from pointsman.engine.setup.schedulers import homes_of
 from pointsman.errors import InputError, UsageError
 from pointsman.experiment import RunOptions
 from pointsman.live.world.kind import Kind
 from pointsman.live.world.live_world import ROOM, Ask, LiveWorld
 from pointsman.policies.registry import PolicySpec, get_policy
+from pointsman.types import SCATTERED
 from pointsman.workload import Workload
 
 _UNKNOWN = {"submit_s": 0.0, "duration_s": 1.0, "time_limit_s": 1.0, "priority": 0}
@@ -32,6 +35,8 @@ class Deciding:
     params: Mapping[str, Any] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     """As those of `simulate`. Estimates: ``limit`` are jobs' time limits; else what needs durations learns them."""
+    min_run_s: float = 0.0
+    """How long an attempt runs before it may be preempted."""
 
     @property
     def spec(self) -> PolicySpec:
@@ -57,6 +62,7 @@ class Roster:
         self.kinds = list(dict.fromkeys(kinds))
         self.numbers = {kind: number for number, kind in enumerate(self.kinds)}
         self.options = _options(deciding)
+        self._draw = random.Random(0)
         self.policy = deciding.spec.make(dict(deciding.params))
         try:
             self.prepared, self.rules, self.briefing = self._assembled(self.kinds)
@@ -66,7 +72,8 @@ class Roster:
     def _assembled(self, kinds: list[Kind]) -> tuple[Prepared, Rules, Briefing | None]:
         jobs = pl.DataFrame([kind._asdict() | _UNKNOWN for kind in kinds], infer_schema_length=None)
         workload = Workload.of(jobs, source="a submission")
-        return assemble(workload, self.cluster, self.deciding.spec, self.policy, self.options)
+        prepared, rules, briefing = assemble(workload, self.cluster, self.deciding.spec, self.policy, self.options)
+        return prepared, replace(rules, min_run_ms=round(1000 * self.deciding.min_run_s)), briefing
 
     def admit(self, kind: Kind) -> int:
         """The number of a kind, which is new if it was not there before.
@@ -92,23 +99,35 @@ class Roster:
         return LiveWorld(self.prepared, self.rules, self.policy, self.briefing, room, first_row)
 
     def ask(self, kind: int, *, priority: int = 0, limit_ms: int | None = None, pinned: bool = False) -> Ask:
-        """What the engine is told of a job of a kind."""
-        prepared, like = self.prepared, self.prepared.trace[kind]
-        knows_limits = prepared.terms.knowledge == "limit" and limit_ms is not None
-        return Ask(
-            *(int(like[name]) for name in ("cls", "queue")),
-            -priority,
-            int(like["speed"]),
-            float(limit_ms) if knows_limits and limit_ms else float("nan"),
-            pinned,
-            tuple(self.briefing.numbers[kind].tolist()) if self.briefing else (),
-            tuple(prepared.history.keys[kind].tolist()) if prepared.history is not NOTHING else (),
-        )
+        """What the engine is told of a job of a kind. Where several schedulers divide the cluster, its own is drawn."""
+        ask = ask_of(self.prepared, self.briefing, kind, priority=priority, limit_ms=limit_ms, pinned=pinned)
+        if self.prepared.pools.schedulers == 1:
+            return ask
+        scattered = self.prepared.terms.placement in SCATTERED
+        homes = homes_of(ask.cls, self.prepared.demands, self.prepared.pools, scattered=scattered)
+        return ask._replace(cls=self._draw.choice(homes))
 
     def asked_anew(self, ask: Ask, kind: Kind) -> Ask:
         """What a job of a kind, which asked for `ask` in another world, asks for in one of this roster."""
         like = self.ask(self.numbers[kind])
         return ask._replace(cls=like.cls, queue=like.queue, speed=like.speed, numbers=like.numbers, keys=like.keys)
+
+
+def ask_of(
+    prepared: Prepared, briefing: Briefing | None, kind: int, *, priority: int, limit_ms: int | None, pinned: bool
+) -> Ask:
+    """What a world of `prepared` is told of a job of a kind."""
+    like = prepared.trace[kind]
+    knows_limits = prepared.terms.knowledge == "limit" and limit_ms is not None
+    return Ask(
+        *(int(like[name]) for name in ("cls", "queue")),
+        -priority,
+        int(like["speed"]),
+        float(limit_ms) if knows_limits and limit_ms else float("nan"),
+        pinned,
+        tuple(briefing.numbers[kind].tolist()) if briefing else (),
+        tuple(prepared.history.keys[kind].tolist()) if prepared.history is not NOTHING else (),
+    )
 
 
 def _of_a_job(error: InputError) -> InputError:

@@ -57,6 +57,7 @@ class Local:
         for left in self._attempts.glob(f"*{_PARTIAL}"):  # the daemon before died while it wrote, or forgot
             shutil.rmtree(left)
         self._boot = shim.boot_id()
+        self._cgroups = _writable_cgroup()
 
     def describe(self) -> Cluster:
         return self.cluster
@@ -109,6 +110,9 @@ class Local:
         for attempt in attempts:
             folder = self._folder(attempt)
             if folder.exists():
+                if cgroup := _read(folder / "launch.json").get("cgroup"):
+                    with suppress(OSError):  # it is gone since the machine was restarted
+                        os.rmdir(cgroup)
                 self._remove(folder.rename(folder.with_name(f"{folder.name}{_PARTIAL}")))
 
     def close(self) -> None:
@@ -133,11 +137,20 @@ class Local:
             "folder": launch.folder,
             "output": _output(launch, folder / "output.log"),
             "user": _user(launch.uid),
+            "cgroup": self._make_cgroup(launch),
             "first": launch.id.attempt == 1,
             "environments": environments,
         }
         shim.write_whole(draft / "launch.json", content)
         draft.rename(folder)
+
+    def _make_cgroup(self, launch: Launch) -> str | None:
+        """That of an attempt, which all of its processes stay in; None where the system does not allow it."""
+        if self._cgroups is None:
+            return None
+        cgroup = self._cgroups / f"pointsman-{launch.id.job}.{launch.id.attempt}-{secrets.token_hex(4)}"
+        cgroup.mkdir()
+        return str(cgroup)
 
     def _remove(self, folder: Path) -> None:
         """In a process of its own: what a user has left may be deep, or large."""
@@ -214,7 +227,7 @@ class Local:
         known = _read(folder / "shim.json")
         if known is None:
             return AttemptFact(id_, Phase.ENDED, parts, Exit(ran=False, detail=_LOST))
-        if known[2] == self._boot and shim.marked(_read(folder / "launch.json")["mark"]):
+        if known[2] == self._boot and self._left(folder):
             return AttemptFact(id_, Phase.RUNNING, parts)
         asked = (folder / "stop.json").exists()
         return AttemptFact(id_, Phase.ENDED, parts, Exit(asked=asked, detail=_LOST))
@@ -226,11 +239,30 @@ class Local:
             return None
         return int(known[0])
 
+    def _left(self, folder: Path) -> set[int]:
+        """The processes of an attempt, without the one that watches it."""
+        launch = _read(folder / "launch.json")
+        return {*shim.members(launch.get("cgroup")), *shim.marked(launch["mark"])}
+
     def _kill_marked(self, folder: Path) -> None:
         watching = self._shim_of(folder)
-        for pid in [*([] if watching is None else [watching]), *shim.marked(_read(folder / "launch.json")["mark"])]:
+        for pid in [*([] if watching is None else [watching]), *self._left(folder)]:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
+
+
+def _writable_cgroup() -> Path | None:
+    """This process's cgroup, if it may make others in it."""
+    own = shim.own_cgroup()
+    if own is None:
+        return None
+    try:
+        probe = own / f"pointsman-{os.getpid()}"
+        probe.mkdir()
+        probe.rmdir()
+        return own if os.access(own / "cgroup.procs", os.W_OK) else None
+    except OSError:
+        return None
 
 
 def _output(launch: Launch, default: Path) -> str:

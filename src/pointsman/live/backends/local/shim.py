@@ -2,7 +2,8 @@
 
 Standard library only. In the folder it finds ``launch.json``, and leaves ``begun`` before the command is run, so that
 no attempt is ever begun twice; ``shim.json``, by which it is known to live; and ``exit.json`` once nothing of it lives.
-It becomes the parent of all that its commands leave behind. SIGTERM: ask the commands to stop, as ``stop.json`` says.
+It becomes the parent of all that its commands leave behind, and where the system allows a cgroup holds them, too.
+SIGTERM: ask the commands to stop, as ``stop.json`` says.
 """
 
 import ctypes
@@ -102,6 +103,25 @@ def below(ancestor: int) -> list[int]:
     return sorted(known - {ancestor})
 
 
+def own_cgroup() -> Path | None:
+    """The directory of this process's cgroup of version 2; None if the system has none."""
+    mounts = [line.split() for line in Path("/proc/self/mounts").read_text().splitlines()]
+    there = next((fields[1] for fields in mounts if fields[2] == "cgroup2"), None)
+    name = [line[3:] for line in Path("/proc/self/cgroup").read_text().splitlines() if line.startswith("0::")]
+    return Path(f"{there}{name[0]}") if there and name else None
+
+
+def members(cgroup: str | None) -> list[int]:
+    """The processes in a cgroup, but for this one."""
+    if cgroup is None:
+        return []
+    try:
+        listed = Path(cgroup, "cgroup.procs").read_text().split()
+    except OSError:
+        return []
+    return [int(pid) for pid in listed if int(pid) != os.getpid() and start_time(int(pid)) is not None]
+
+
 def claim(folder: Path) -> int | None:
     """A lock on an attempt that is begun by nothing but this process, ever; None if another has, or had, it. The file
     that says so is locked while this process lives.
@@ -168,7 +188,8 @@ class Shim:
         began_s = time.time()
         for environment in self.launch["environments"]:
             try:
-                self._begin_one(environment)
+                with self._in_cgroup():
+                    self._begin_one(environment)
             except (OSError, ValueError, subprocess.SubprocessError) as error:
                 self._signal(signal.SIGKILL)
                 what = getattr(error, "filename", None) or self.launch["command"][0]
@@ -204,6 +225,20 @@ class Shim:
         self.tasks.append(task)
 
     @contextmanager
+    def _in_cgroup(self) -> Generator[None]:
+        """What is begun here is in the cgroup of the attempt, and so is all that it begins."""
+        mine = own_cgroup()
+        cgroup = self.launch.get("cgroup")
+        if cgroup is None or mine is None:
+            yield
+            return
+        Path(cgroup, "cgroup.procs").write_text("0")
+        try:
+            yield
+        finally:
+            (mine / "cgroup.procs").write_text("0")
+
+    @contextmanager
     def _as_user(self) -> Generator[None]:
         """With the rights of the user, and no others."""
         user = self.launch["user"]
@@ -221,8 +256,8 @@ class Shim:
                 os.setgroups(own[2])
 
     def _family(self) -> set[int]:
-        """All processes of the attempt: those that bear its mark, and those that come from here and have put it off."""
-        return {*marked(self.launch["mark"]), *below(os.getpid())}
+        """All processes of the attempt: in its cgroup, with its mark, or come from here."""
+        return {*members(self.launch.get("cgroup")), *marked(self.launch["mark"]), *below(os.getpid())}
 
     def _wait(self) -> None:
         """Until no process of the attempt lives."""

@@ -1,0 +1,134 @@
+"""Fills ``docs/results/live.md`` and draws its picture, from the tables in ``docs/results/data/live``.
+
+python -m benchmarks.live_page
+"""
+
+from pathlib import Path
+from statistics import fmean
+from typing import Final
+
+import matplotlib as mpl
+import polars as pl
+from matplotlib.figure import Figure
+
+from benchmarks.blocks import fill
+
+PAGE: Final = Path("docs/results/live.md")
+DATA: Final = Path("docs/results/data")
+COLOURS: Final = {"fifo-backfill": "tab:gray", "sjf": "tab:green", "las": "tab:blue", "gittins": "tab:orange"}
+
+
+def _table(heads: list[str], rows: list[list[str]]) -> str:
+    lines = [heads, ["--:" if k else ":--" for k in range(len(heads))], *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+
+
+def _range(values: list[float], form: str = "{:+.1f}") -> str:
+    each = ", ".join(form.format(value) for value in values)
+    return each if len(values) == 1 else f"{form.format(fmean(values))} ({each})"
+
+
+def fidelity(table: pl.DataFrame) -> str:
+    """A row for each program and policy."""
+    rows = []
+    for (program, policy), runs in table.group_by("program", "policy", maintain_order=True):
+        rows.append([
+            f"{program}, `{policy}`",
+            f"{runs['jct_live_s'].mean():.1f}",
+            f"{runs['jct_simulated_s'].mean():.1f}",
+            _range([100 * value for value in runs.sort("seed")["apart"].to_list()]),
+            f"{runs['preemptions_live'].sum()}, {runs['preemptions_simulated'].sum()}",
+        ])  # fmt: skip
+    return _table(["jobs and policy", "live", "simulated", "difference, % (by seed)", "preemptions"], rows)
+
+
+def budget(table: pl.DataFrame) -> str:
+    """What starts, stops and running took."""
+    waits = table.filter(pl.col("program") == "waits")
+    stops = waits.filter(pl.col("preemptions_live") > 0)
+    start_s, slow_s = waits["start_s"].mean(), waits["start_p90_s"].mean()
+    stop_s, restart_s = stops["stop_s"].mean(), stops["restore_s"].mean()
+    return (
+        f"A start took {start_s:.2f} s on average ({slow_s:.2f} s for the slowest tenth), a stop {stop_s:.2f} s, a "
+        f"restart {restart_s:.2f} s more than a start, and jobs ran {100 * waits['longer_mean_ratio'].mean():.1f} % "
+        "longer than they were asked to.\n"
+    )
+
+
+def promises(table: pl.DataFrame) -> str:
+    """A row for each log and policy."""
+    rows = [
+        [
+            f"{row['log']}, `{row['policy']}`", f"{row['promised']:,}", f"{100 * row['kept_ratio']:.0f}",
+            f"{100 * row['too_late_ratio']:.0f}", f"{row['wait_median_h']:.1f}", f"{row['width_median_h']:.1f}",
+            f"{row['error_median_h']:.1f}",
+        ]
+        for row in table.to_dicts()
+    ]  # fmt: skip
+    heads = ["log and policy", "promised", "kept, %", "later, %", "wait, h", "range, h", "error, h"]
+    return _table(heads, rows)
+
+
+def thrash(table: pl.DataFrame) -> str:
+    """Preemptions of each policy over all logs, by the length of stops."""
+    stops = [name for name in table.columns if name not in ("log", "policy")]
+    rows: list[list[str]] = []
+    for (policy,), runs in table.group_by("policy", maintain_order=True):
+        rows.append([f"`{policy}`", *(f"{runs[name].sum():,}" for name in stops)])
+    return _table(["policy", *stops], rows)
+
+
+def speed(table: pl.DataFrame) -> str:
+    """A row for each figure, with its goal."""
+    value: dict[str, float] = dict(table.iter_rows())
+    turn = f"turn with {value['pending']:,.0f} pending jobs on 800 nodes"
+    rows = [
+        [f"{turn}, median", f"{value['turn_median_ms']:.1f} ms", ""],
+        [f"{turn}, 99th percentile", f"{value['turn_p99_ms']:.1f} ms", "50 ms"],
+        [f"recovery of {value['pending']:,.0f} jobs", f"{value['recovery_s']:.2f} s", "2 s"],
+        ["submissions acknowledged in a second", f"{value['submissions_per_s']:,.0f}", "300"],
+        ["`pointsman queue` with 3,000 jobs", f"{value['queue_s']:.2f} s", "0.15 s"],
+    ]
+    return _table(["what", "measured", "goal"], rows)
+
+
+def draw(jobs: pl.DataFrame, path: Path) -> None:
+    """Completion times of jobs, simulated beside live."""
+    mpl.rcParams["svg.hashsalt"] = "live"
+    figure = Figure(figsize=(8.0, 4.2), layout="constrained")
+    for axes, (policy, colour) in zip(figure.subplots(1, 4, sharex=True, sharey=True), COLOURS.items(), strict=True):
+        own = jobs.filter((pl.col("policy") == policy) & (pl.col("program") == "waits"))
+        ends = [2, 400]
+        axes.plot(ends, ends, color="black", linewidth=0.8)
+        axes.loglog(own["jct_live_s"], own["jct_simulated_s"], ".", color=colour, markersize=4)
+        axes.set(title=policy, xlabel="live, s", xlim=ends, ylim=ends, aspect="equal")
+    figure.axes[0].set_ylabel("simulated, s")
+    figure.savefig(path, metadata={"Date": None})
+
+
+def main() -> None:
+    """See the module."""
+    read = {name: pl.read_csv(DATA / f"live-{name}.csv") for name in ("fidelity", "promises", "thrash", "speed")}
+    waits = read["fidelity"].filter(pl.col("program") == "waits")
+    worst = max(waits["apart"].to_list(), key=abs)
+    mean = fmean(abs(value) for value in waits["apart"].to_list())
+    kept = read["promises"]
+    ratio = (kept["kept_ratio"] * kept["promised"]).sum() / kept["promised"].sum()
+    tables = {
+        "answer": (
+            "* **What happens is what was simulated**: mean completion times of real jobs differ from the simulated "
+            f"by {100 * mean:.1f} % on average over {waits.height} runs, and by {abs(100 * worst):.1f} % at worst.\n"
+            f"* **Of the starts that were promised, {100 * ratio:.0f} %** came within ranges meant to hold 90 %.\n"
+        ),
+        "fidelity": fidelity(read["fidelity"]),
+        "budget": budget(read["fidelity"]),
+        "promises": promises(kept),
+        "thrash": thrash(read["thrash"]),
+        "speed": speed(read["speed"]),
+    }
+    fill(PAGE, tables)
+    draw(pl.read_csv(DATA / "live-jobs.csv"), PAGE.with_suffix(".svg"))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,42 @@
+"""What would be, as rows of plain values."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from pointsman.live.control.job import Job
+from pointsman.live.daemon.submission import user_name
+from pointsman.live.forecast.whatif import Answer, Figure
+
+Row = dict[str, Any]
+
+
+def answered(answer: Answer, jobs: Mapping[int, Job]) -> Row:
+    """Times are seconds from now."""
+    return {
+        "until_start": _figure(answer.until_start),
+        "until_end": _figure(answer.until_end),
+        "sooner": answer.gain,
+        "later": answer.lose,
+        "jobs": [_of_job(row, jobs.get(row)) | (_figure(figure) or {}) for row, figure in answer.jobs.items()],
+        "submitted": [
+            {"early_s": _finite(one.early_ms / 1000), "expected_s": _finite(one.likely_ms / 1000),
+             "late_s": _finite(one.late_ms / 1000)}
+            for one in answer.new.values()
+        ],
+        "decisions": [
+            {"in_s": ms / 1000, "verb": verb, "job_id": row, "only": who} for ms, verb, row, who in answer.decisions
+        ],
+    }  # fmt: skip
+
+
+def _of_job(row: int, job: Job | None) -> Row:
+    return {"job_id": row} | ({"name": job.name, "user": user_name(job.uid), "gpus": job.kind.gpus} if job else {})
+
+
+def _figure(figure: Figure | None) -> Row | None:
+    return figure._asdict() if figure is not None else None
+
+
+def _finite(seconds: float) -> float | None:
+    return seconds if math.isfinite(seconds) else None

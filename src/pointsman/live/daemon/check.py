@@ -1,0 +1,111 @@
+"""Whether a daemon could start here, and what it would find."""
+
+import os
+import shutil
+import socket
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from pointsman.cluster import load_cluster
+from pointsman.errors import BackendError, PointsmanError, UsageError
+from pointsman.inputs.messages import counted
+from pointsman.live.control.store import Store
+from pointsman.live.world.roster import Deciding, Roster
+
+_ROOM: Final = 1 << 10
+_LONGEST_SOCKET: Final = 107
+"""Bytes of the name of a socket."""
+_LEAST_FREE: Final = 1 << 30
+"""Bytes."""
+
+
+class Finding(NamedTuple):
+    """One thing that was looked at."""
+
+    said: str
+    fault: PointsmanError | None = None
+    """Why a daemon could not start."""
+
+
+def check(cluster: str, deciding: Deciding, folder: Path, place: Path) -> Iterator[Finding]:
+    """All that a daemon needs, one after another; nothing is changed."""
+    for look in (
+        lambda: _nodes(cluster),
+        lambda: _policy(cluster, deciding),
+        _rights,
+        lambda: _disk(folder),
+        lambda: _store(folder),
+        lambda: _socket(place),
+    ):
+        yield _found(look)
+
+
+def _found(look: Callable[[], str]) -> Finding:
+    try:
+        return Finding(look())
+    except PointsmanError as fault:
+        return Finding(str(fault), fault)
+
+
+def _nodes(cluster: str) -> str:
+    layout = load_cluster(cluster).layout()
+    gpus = int(layout.node_gpus.sum())
+    said = f"{counted(len(layout.node_names), 'node')} with {counted(gpus, 'GPU')} declared"
+    there = _gpus_there()
+    if there is None:
+        return f"{said}; no NVIDIA GPUs are found on this machine"
+    if there != gpus:
+        return f"{said}, but this machine has {there}"
+    return f"{said}, as many as this machine has"
+
+
+def _gpus_there() -> int | None:
+    """GPUs of this machine, as NVIDIA's tool lists them; None without it."""
+    if shutil.which("nvidia-smi") is None:
+        return None
+    listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, timeout=60, check=False)
+    return sum(line.startswith("GPU ") for line in listed.stdout.splitlines()) if listed.returncode == 0 else None
+
+
+def _policy(cluster: str, deciding: Deciding) -> str:
+    Roster(load_cluster(cluster), deciding).world(_ROOM)
+    return f"policy {deciding.policy} can run live"
+
+
+def _rights() -> str:
+    return (
+        "jobs run as the users who submit them" if os.getuid() == 0 else "jobs of this user only: not started by root"
+    )
+
+
+def _disk(folder: Path) -> str:
+    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not os.access(there, os.W_OK):
+        raise UsageError(f"{there}: this user may not write there (--state names another directory)")
+    free = shutil.disk_usage(there).free
+    if free < _LEAST_FREE:
+        raise UsageError(f"{there}: only {free >> 20:,} MiB are free (--state names another directory)")
+    return f"{folder}: {free >> 30:,} GiB are free"
+
+
+def _store(folder: Path) -> str:
+    path = folder / "store"
+    if not path.exists():
+        return "a new database is made"
+    store = Store(path)
+    jobs = len(store.alive_jobs())
+    store.close()
+    return f"the database has {counted(jobs, 'job')} that {'has' if jobs == 1 else 'have'} not ended"
+
+
+def _socket(place: Path) -> str:
+    if len(os.fsencode(place.absolute())) > _LONGEST_SOCKET:
+        raise UsageError(f"{place}: the name of a socket may have {_LONGEST_SOCKET} bytes (--socket names another)")
+    with socket.socket(socket.AF_UNIX) as probe:
+        try:
+            probe.connect(str(place))
+        except OSError:
+            return f"{place} is free"
+    raise BackendError(f"another daemon listens at {place}")

@@ -1,0 +1,157 @@
+"""Futures of a live world: in each, how long jobs run and which jobs come is drawn, and the policy decides."""
+
+import math
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from pointsman.engine.run.simulation import Simulation
+from pointsman.errors import RunError
+from pointsman.live.control.job import Job
+from pointsman.live.forecast.arrivals import HOUR_MS, WEEK, Hours
+from pointsman.live.forecast.present import Known, Present, known_of
+from pointsman.live.forecast.record import Record
+from pointsman.live.world.live_world import LiveWorld
+from pointsman.live.world.roster import ask_of
+from pointsman.live.world.twin import as_simulation, work_of_arrival
+from pointsman.types import Event, JobState, NodeState, Told, Verb
+
+DRAWS: Final = 20
+
+
+class Start(NamedTuple):
+    """When a job starts, ms from now: sooner in 5 % of the futures, in half of them, and later in 5 %."""
+
+    early_ms: float
+    likely_ms: float
+    late_ms: float
+
+
+class Future(NamedTuple):
+    """One of them; times are from now, and what does not happen within a week is infinitely late."""
+
+    simulation: Simulation
+    starts_ms: Mapping[int, float]
+    """Of each job that waits now, until it starts next, by its row."""
+    ends_ms: Mapping[int, float]
+    """Of each job that is there now."""
+
+
+def starts(present: Present, record: Record, draws: int = DRAWS) -> dict[int, Start]:
+    """Of each job that waits, by its row.
+
+    Raises:
+        UsageError: nothing can be foretold under this policy.
+    """
+    futures = [future.starts_ms for future in futures_of(present, record, draws)]
+    return {row: Start(*quantiles([future[row] for future in futures])) for row in futures[0]}
+
+
+def quantiles(values: Sequence[float]) -> tuple[float, float, float]:
+    """What 5 %, half and 95 % of the futures are not above."""
+    ordered, last = sorted(values), len(values) - 1
+    low, middle, high = (ordered[round(share * last)] for share in (0.05, 0.5, 0.95))
+    return low, middle, high
+
+
+def futures_of(present: Present, record: Record, draws: int = DRAWS, *, to_the_end: bool = False) -> Iterator[Future]:
+    """So many, each until all has started that waits now, or has ended; of the same record always the same."""
+    known = present.known()
+    shares = {row: _strata(row, draws) for row in known}
+    hours = record.arrivals.hours(present.now_ms)
+    for k in range(draws):
+        future = _Unfolding(present, record, hours, random.Random(k))
+        left = {row: future.left_ms(job, shares[row][k]) for row, job in known.items()}
+        yield future.unfold(left, to_the_end=to_the_end)
+
+
+def _strata(row: int, draws: int) -> list[float]:
+    """A number between 0 and 1 for each draw, one from each of as many equal parts."""
+    draw = random.Random(row)
+    shares = [(k + draw.random()) / draws for k in range(draws)]
+    draw.shuffle(shares)
+    return shares
+
+
+class _Unfolding:
+    """One future."""
+
+    def __init__(self, present: Present, record: Record, hours: Hours, draw: random.Random) -> None:
+        self._present, self._record, self._hours, self._draw = present, record, hours, draw
+        self._world = present.world.copy()
+
+    def left_ms(self, job: Known, share: float) -> float:
+        """How much work a job has left that is longer than a `share` of those like it."""
+        return min(self._record.durations.left_ms(job.like, job.ran_ms, share, self._draw), job.may_ms)
+
+    def unfold(self, left_ms: Mapping[int, float], *, to_the_end: bool) -> Future:
+        """Let it happen."""
+        present, world = self._present, self._world
+        waiting, there = _rows(world, {row for row, _ in present.pauses})
+        for row, until_ms in present.pauses:
+            world.tell(Told.RELEASE, row, until_ms)
+        for node in present.drained:
+            world.tell_node(node, NodeState.DRAIN, present.now_ms)
+        for row in present.cancelled:
+            world.tell(Event.CANCEL, row, present.now_ms)
+        new = {self._submit(job, present.now_ms) for job in present.submitted}
+        simulation = as_simulation(world, left_ms, present.now_ms)
+        self._run_until_none_of((there if to_the_end else waiting) | new, to_the_end=to_the_end)
+        log = simulation.log()
+        starts = _first_ms(log[log["kind"] == Verb.START], present.world.rules.start_ms - present.now_ms)
+        ends = _first_ms(log[np.isin(log["kind"], (Event.FINISH, Event.CANCEL))], -present.now_ms)
+        return Future(
+            simulation,
+            {row: starts.get(row, math.inf) for row in waiting | new},
+            {row: ends.get(row, math.inf) for row in there | new},
+        )
+
+    def _submit(self, job: Job, at_ms: int) -> int:
+        world, present = self._world, self._present
+        assert present.kinds is not None
+        more = {"priority": -job.ask.neg_priority, "limit_ms": job.limit_ms, "pinned": job.ask.pinned}
+        ask = ask_of(present.world.prepared, present.world.briefing, present.kinds[job.kind], **more)
+        row = world.submit(ask, at_ms)
+        work_of_arrival(world, row, self.left_ms(known_of(job), self._draw.random()))
+        return row
+
+    def _run_until_none_of(self, rows: set[int], *, to_the_end: bool) -> None:
+        """Is there any more, or waits for its start; hour by hour, for a week at most."""
+        present, simulation = self._present, self._world.simulation
+        wanted = np.array(sorted(rows), np.int64)
+        for ahead in range(WEEK if rows else 0):
+            first_ms = present.now_ms + ahead * HOUR_MS
+            try:
+                self._submit_hour(ahead, first_ms)
+            except RunError:
+                return  # there is no room for more: what waits so long cannot be foretold
+            simulation.run(first_ms + HOUR_MS)
+            jobs = simulation.handle.jobs
+            counts = jobs["state"] != 0 if to_the_end else np.isin(jobs["state"], (JobState.PENDING, JobState.HELD))
+            if not np.isin(jobs["row"][counts], wanted).any():
+                return
+
+    def _submit_hour(self, ahead: int, first_ms: int) -> None:
+        kinds = self._present.kinds or {}
+        for since_ms, job in self._hours.drawn(ahead, self._draw):
+            if job.kind in kinds:
+                self._submit(job, first_ms + since_ms)
+
+
+def _rows(world: LiveWorld, paused: set[int]) -> tuple[set[int], set[int]]:
+    """Of jobs that will start some day without their users' doing, and with those that have, of all such."""
+    jobs = world.simulation.handle.jobs
+    states = dict(zip(jobs["row"].tolist(), jobs["state"].tolist(), strict=True))
+    alive = {row: state for row, state in states.items() if state != 0}
+    held = {row for row, state in alive.items() if state == JobState.HELD and row not in paused}
+    waiting = {row for row, state in alive.items() if state in (JobState.PENDING, JobState.HELD)} - held
+    return waiting, set(alive) - held
+
+
+def _first_ms(rows: np.ndarray, more_ms: int) -> dict[int, float]:
+    """The time of the first row of each job in a part of a log, and so much more, but no less than 0."""
+    jobs, first = np.unique(rows["row"], return_index=True)
+    times_ms = np.maximum(0, rows["time"][first] + more_ms).astype(float)
+    return dict(zip(jobs.tolist(), times_ms.tolist(), strict=True))

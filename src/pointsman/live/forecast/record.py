@@ -1,0 +1,63 @@
+"""What has come and ended so far, read from the store beside its owner."""
+
+import sqlite3
+from dataclasses import replace
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from pointsman.live.control.store import job_of
+from pointsman.live.forecast.arrivals import Arrivals, Came
+from pointsman.live.forecast.durations import Durations
+from pointsman.live.forecast.present import like_of
+
+MOST: Final = 10_000
+"""Jobs that are looked back at, at first."""
+_ENDED: Final = """
+SELECT ended.id, spec, end_ms, sum(ended_ms - started_ms) AS ran_ms FROM
+  (SELECT id, spec, end_ms FROM jobs WHERE end_ms IS NOT NULL AND (end_ms, id) > (?, ?)
+   ORDER BY end_ms DESC, id DESC LIMIT ?) AS ended
+JOIN attempts ON job = ended.id AND started_ms IS NOT NULL AND ended_ms IS NOT NULL
+GROUP BY ended.id ORDER BY end_ms, ended.id
+"""
+_CAME: Final = """
+SELECT id, spec, submit_ms FROM
+  (SELECT id, spec, submit_ms FROM jobs WHERE id > ? ORDER BY id DESC LIMIT ?)
+ORDER BY id
+"""
+
+
+class _Until(NamedTuple):
+    """How far it has been read."""
+
+    end_ms: int = -1
+    ended: int = -1
+    came: int = -1
+
+
+class Record:
+    """How long jobs run, and how they come; of use in one thread at a time."""
+
+    def __init__(self) -> None:
+        self.durations, self.arrivals = Durations(), Arrivals()
+        self._until = _Until()
+
+    def read_on(self, store: Path) -> None:
+        """Learn of what has come and ended in a store since the last time."""
+        connection = sqlite3.connect(f"file:{store}?mode=ro", uri=True)
+        connection.row_factory = sqlite3.Row
+        try:
+            self._learn_ends(connection)
+            self._learn_arrivals(connection)
+        finally:
+            connection.close()
+
+    def _learn_ends(self, connection: sqlite3.Connection) -> None:
+        for row in connection.execute(_ENDED, (self._until.end_ms, self._until.ended, MOST)):
+            self.durations.learn(like_of(job_of(row["spec"])), row["ran_ms"])
+            self._until = self._until._replace(end_ms=row["end_ms"], ended=row["id"])
+
+    def _learn_arrivals(self, connection: sqlite3.Connection) -> None:
+        for row in connection.execute(_CAME, (self._until.came, MOST)):
+            job = replace(job_of(row["spec"]), environment={}, command=())  # nobody runs it
+            self.arrivals.add(Came(row["submit_ms"], job))
+            self._until = self._until._replace(came=row["id"])

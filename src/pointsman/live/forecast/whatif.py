@@ -1,0 +1,170 @@
+"""What would be if something else were done from now on: the same draws, with and without it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+from typing import Final, NamedTuple
+
+from pointsman.live.control.job import Job
+from pointsman.live.forecast.arrivals import HOUR_MS, WEEK
+from pointsman.live.forecast.futures import DRAWS, Future, Start, futures_of, quantiles
+from pointsman.live.forecast.present import Present
+from pointsman.live.forecast.record import Record
+from pointsman.live.world.growing import grow
+from pointsman.live.world.live_world import LiveWorld
+from pointsman.live.world.plan import Action, actions_of
+from pointsman.live.world.roster import Deciding, Roster
+from pointsman.live.world.seating import seats_of, take_seats
+from pointsman.types import NodeState, Verb
+
+MOST_SHOWN: Final = 10
+NOTICED_S: Final = 60.0
+"""A job that ends no more than that sooner or later neither gains nor loses."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """What is asked about."""
+
+    deciding: Deciding | None = None
+    """Another policy."""
+    drained: tuple[int, ...] = ()
+    cancelled: tuple[int, ...] = ()
+    submitted: tuple[Job, ...] = ()
+    """Of kinds that need not have come before."""
+
+
+class Figure(NamedTuple):
+    """Means over futures, s, as things are and as they would be, and by how much they differ: the mean, and what 5 %
+    of the futures are below and above.
+    """
+
+    now_s: float
+    then_s: float
+    change_s: float
+    low_s: float
+    high_s: float
+
+
+class Answer(NamedTuple):
+    """What would be."""
+
+    until_start: Figure | None
+    """Of jobs that wait."""
+    until_end: Figure | None
+    """Of all jobs that are there."""
+    jobs: dict[int, Figure]
+    """Until the end of the jobs that gain or lose most."""
+    gain: int
+    """Jobs that end more than a minute sooner, on average."""
+    lose: int
+    new: dict[int, Start]
+    """Of jobs that are asked about."""
+    decisions: list[tuple[int, str, int, str]]
+    """(ms from now, verb, job, who decides so) of the first that differ, in one future."""
+
+
+def what_if(present: Present, change: Change, roster: Roster, record: Record, draws: int = DRAWS) -> Answer:
+    """`roster` is that of the present.
+
+    Raises:
+        UsageError: the policy cannot run live, or nothing can be foretold under it. InputError: the cluster could never
+            run a job that is asked about.
+    """
+    futures = Both(
+        list(futures_of(present, record, draws, to_the_end=True)),
+        list(futures_of(changed(present, change, roster), record, draws, to_the_end=True)),
+    )
+    jobs = {row: _figure(*futures.ends_s({row})) for row in futures.there}
+    most = sorted(jobs, key=lambda row: -abs(jobs[row].change_s))[:MOST_SHOWN]
+    return Answer(
+        _figure(*futures.starts_s(futures.waiting)) if futures.waiting else None,
+        _figure(*futures.ends_s(futures.there)) if futures.there else None,
+        {row: jobs[row] for row in most if abs(jobs[row].change_s) > NOTICED_S},
+        sum(figure.change_s < -NOTICED_S for figure in jobs.values()),
+        sum(figure.change_s > NOTICED_S for figure in jobs.values()),
+        {row: Start(*quantiles([future.starts_ms[row] for future in futures.then])) for row in futures.new},
+        _first_differences(present.now_ms, futures.now[0], futures.then[0]),
+    )
+
+
+def changed(present: Present, change: Change, roster: Roster) -> Present:
+    """The present in which it is done."""
+    deciding = change.deciding or roster.deciding
+    kinds = [*roster.kinds, *(job.kind for job in change.submitted)]
+    other = present
+    if change.deciding is not None or change.submitted:
+        to_be = Roster(roster.cluster, deciding, kinds)
+        world = _under(present, to_be) if change.deciding is not None else _grown(present, to_be)
+        other = replace(present, world=world, kinds=to_be.numbers)
+    cancelled = (*present.cancelled, *change.cancelled)
+    return replace(other, drained=change.drained, cancelled=cancelled, submitted=change.submitted)
+
+
+def _under(present: Present, roster: Roster) -> LiveWorld:
+    """All jobs take their seats under another policy."""
+    before, world = present.world, roster.world()
+    asks = {row: roster.asked_anew(job.ask, job.kind) for row, job in present.jobs.items()}
+    take_seats(world, seats_of(before, asks), before.now_ms, before.rows_so_far)
+    for node, state in enumerate(before.simulation.handle.state.nodes["state"].tolist()):
+        if state != NodeState.UP:
+            world.tell_node(node, NodeState(state), before.now_ms)
+    return world
+
+
+def _grown(present: Present, roster: Roster) -> LiveWorld:
+    """The world knows kinds of jobs that have never come."""
+    world = present.world.copy()
+    grow(world, roster.prepared, roster.briefing, {row: roster.numbers[job.kind] for row, job in present.jobs.items()})
+    return world
+
+
+class Both(NamedTuple):
+    """The same futures as things are, and as they would be."""
+
+    now: list[Future]
+    then: list[Future]
+
+    @property
+    def waiting(self) -> set[int]:
+        """Jobs that wait now."""
+        return set(self.now[0].starts_ms) & set(self.then[0].starts_ms)
+
+    @property
+    def there(self) -> set[int]:
+        """Jobs that are there now."""
+        return set(self.now[0].ends_ms) & set(self.then[0].ends_ms)
+
+    @property
+    def new(self) -> list[int]:
+        """Jobs that are asked about."""
+        return sorted(set(self.then[0].starts_ms) - set(self.now[0].starts_ms))
+
+    def starts_s(self, rows: set[int]) -> tuple[list[float], list[float]]:
+        """The mean of these jobs in each future, now and then."""
+        return [_mean_s(f.starts_ms, rows) for f in self.now], [_mean_s(f.starts_ms, rows) for f in self.then]
+
+    def ends_s(self, rows: set[int]) -> tuple[list[float], list[float]]:
+        """The same of ends."""
+        return [_mean_s(f.ends_ms, rows) for f in self.now], [_mean_s(f.ends_ms, rows) for f in self.then]
+
+
+def _mean_s(times_ms: Mapping[int, float], rows: set[int]) -> float:
+    """What is later than a week counts as a week."""
+    return fmean(min(times_ms[row], float(WEEK * HOUR_MS)) for row in rows) / 1000
+
+
+def _figure(now_s: Sequence[float], then_s: Sequence[float]) -> Figure:
+    changes = [b - a for a, b in zip(now_s, then_s, strict=True)]
+    low_s, _, high_s = quantiles(changes)
+    return Figure(fmean(now_s), fmean(then_s), fmean(changes), low_s, high_s)
+
+
+def _first_differences(at_ms: int, now: Future, then: Future) -> list[tuple[int, str, int, str]]:
+    ours, theirs = ({_named(a) for a in actions_of(future.simulation.log())} for future in (now, then))
+    differ = sorted([(*a, "now") for a in ours - theirs] + [(*a, "then") for a in theirs - ours])
+    return [(max(0, ms - at_ms), Verb(verb).name.lower(), row, who) for ms, verb, row, who in differ[:MOST_SHOWN]]
+
+
+def _named(action: Action) -> tuple[int, int, int]:
+    return action.at_ms, int(action.verb), action.row

@@ -1,0 +1,157 @@
+"""A real daemon says when jobs will start, what a change would do, and what has happened."""
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("uvicorn", reason="pip install pointsman[live]")
+
+import pointsman
+from pointsman.live.control.store import VERSION, Store
+
+from .daemons import RunningDaemon, wait_for
+
+ENDED = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL")
+
+
+@pytest.fixture(scope="module")
+def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
+    with RunningDaemon(tmp_path_factory.mktemp("daemon"), "--policy", "fifo-backfill", "--min-run", "2m") as daemon:
+        yield daemon
+        assert daemon.end() == 0, daemon.log()
+
+
+@pytest.fixture
+def waiting(daemon: RunningDaemon) -> Iterator[tuple[int, int, int]]:
+    """A job that has all GPUs, one that waits, and one that its user holds."""
+    runs = daemon.submit("-G", "8", "-t", "10", "-J", "long", "--requeue", "--", "sleep", "1000")
+    daemon.wait(runs, "RUNNING")
+    waits = daemon.submit("-G", "4", "-t", "10", "-J", "train", "--", "sleep", "1")
+    held = daemon.submit("-H", "--", "true")
+    yield runs, waits, held
+    daemon.type("cancel", str(runs), str(held), str(waits))
+    for job in (runs, waits, held):
+        daemon.wait(job, *ENDED)
+
+
+def test_starts_are_foretold(daemon: RunningDaemon, waiting: tuple[int, int, int]) -> None:
+    _, waits, held = waiting
+    rows = {row["job_id"]: row for row in daemon.rows("queue", "--start")}
+    assert set(rows) == {waits, held}
+    row = rows[waits]
+    submitted_s = daemon.job(waits)["submitted_s"]
+    assert submitted_s < row["early_s"] <= row["expected_s"] <= row["late_s"] <= submitted_s + 700
+    assert rows[held]["expected_s"] is None
+    table = daemon.type("queue", "--start").stdout.splitlines()
+    assert table[0].split()[5:] == ["START_TIME", "EARLIEST", "LATEST", "(REASON)"]
+    assert [line.split()[0] for line in table[1:]] == [str(waits), str(held)]
+    assert "N/A" in table[2]
+
+
+def test_explain_says_when_a_job_is_expected_to_start(daemon: RunningDaemon, waiting: tuple[int, int, int]) -> None:
+    runs, waits, held = waiting
+    said = daemon.type("explain", str(waits)).stdout
+    assert "it is expected to start in " in said
+    assert "(90 %: " in said
+    assert "expected" not in daemon.type("explain", str(runs)).stdout
+    assert "expected" not in daemon.type("explain", str(held)).stdout
+
+
+def test_what_a_change_would_do(daemon: RunningDaemon, waiting: tuple[int, int, int]) -> None:
+    runs, waits, _ = waiting
+    answer = daemon.rows("whatif", "--cancel", str(runs))
+    assert isinstance(answer, dict)
+    assert answer["until_start"]["change_s"] < 0
+    assert answer["jobs"] == [] or answer["jobs"][0]["job_id"] in (runs, waits)
+    comes = daemon.rows("whatif", "--submit", "-G 2 -t 5m -A another")
+    assert comes["submitted"][0]["expected_s"] >= 0  # ty: ignore
+    said = daemon.type("whatif", "--drain", "n0000", "--policy", "sjf").stdout
+    assert said.splitlines()[0].split()[:2] == ["MEAN", "NOW"]
+    assert "end at least a minute sooner" in said
+    dry = daemon.type("live", "policy", "gittins", "--dry-run")
+    assert dry.returncode == 0, dry.stderr
+    assert daemon.type("live", "status").stdout.split()[1] == "fifo-backfill"
+
+
+WRONG = {
+    "whatif": "say what is to be done",
+    "whatif --set a=1": "--set: name the policy, too",
+    "whatif --policy pollux": "cannot run live",
+    "whatif --policy nosuch": "nosuch",
+    "whatif --drain nosuch": "there is no node 'nosuch'",
+    "whatif --cancel 99999": "there is no job 99999",
+    "whatif --submit --gpus=99": "99 GPUs",
+    "whatif --submit '": "No closing quotation",
+    "live check --cluster 2x4 --policy pollux": "cannot run live",
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_what_cannot_be_foretold_is_said(what: str, daemon: RunningDaemon) -> None:
+    done = daemon.type(*what.split(" "))
+    assert done.returncode == (3 if "99 GPUs" in WRONG[what] else 2), done.stderr
+    assert WRONG[what] in done.stderr + done.stdout
+
+
+def test_promises_are_counted(daemon: RunningDaemon, waiting: tuple[int, int, int]) -> None:
+    runs, waits, _ = waiting
+
+    def status() -> dict[str, int]:
+        return json.loads(daemon.type("live", "status", "--format", "json").stdout)
+
+    before = status()["starts_promised"]
+    daemon.rows("queue", "--start")
+    daemon.type("cancel", str(runs))
+    daemon.wait(waits, *ENDED)
+    after = status()
+    assert after["starts_promised"] == before + 1
+    assert after["starts_as_promised"] <= after["starts_promised"]
+    with sqlite3.connect(f"file:{daemon.folder / 'state' / 'store'}?mode=ro", uri=True) as connection:
+        made = connection.execute("SELECT job FROM promises").fetchall()
+        orders = connection.execute("SELECT verb, target FROM audit ORDER BY seq").fetchall()
+    assert (waits,) in made
+    assert ("cancel", str(runs)) in orders
+
+
+def test_what_happened_is_a_run(daemon: RunningDaemon, waiting: tuple[int, int, int]) -> None:
+    runs, _, held = waiting
+    daemon.type("requeue", str(runs))
+    wait_for(lambda: len(daemon.job(runs)["attempts"]) == 2)
+    daemon.submit("--", "no-such-command")
+    daemon.wait(runs, "RUNNING", "STARTING", "PENDING")
+    assert daemon.type("live", "export", "--state", str(daemon.folder / "state"), "-o", "log").returncode == 0
+    run = daemon.folder / "log" / "run"
+    done = daemon.type("verify", str(run))
+    assert done.returncode == 0, done.stderr + done.stdout
+    result = pointsman.read_run(run)
+    rows = {row["job_id"]: row for row in result.jobs.to_dicts()}
+    assert rows[str(held)]["state"] == "PENDING"
+    assert rows[str(runs)]["preemptions"] == 1
+    assert result.series["used_gpus"].max() == 8
+    assert (run / "report.html").stat().st_size > 10_000
+
+
+def test_whether_a_daemon_could_start_is_said(daemon: RunningDaemon, tmp_path: Path) -> None:
+    elsewhere = ("--state", str(tmp_path / "state"), "--socket", str(tmp_path / "s"))
+    done = daemon.type("live", "check", "--cluster", "2x4", *elsewhere)
+    assert done.returncode == 0, done.stdout
+    assert all(line.startswith("ok: ") for line in done.stdout.splitlines())
+    assert not (tmp_path / "state").exists()
+    here = ("--state", str(daemon.folder / "state"), "--socket", str(daemon.socket))
+    done = daemon.type("live", "check", "--cluster", "2x4", *here)
+    assert done.returncode == 5
+    assert "another process owns" in done.stdout
+    assert "another daemon listens" in done.stdout
+
+
+def test_a_store_of_the_first_version_is_taken_on(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    store.connection.executescript("DROP TABLE promises; DROP TABLE audit; PRAGMA user_version = 1;")
+    store.close()
+    store = Store(tmp_path / "store")
+    assert store.connection.execute("PRAGMA user_version").fetchone()[0] == VERSION == 2
+    assert store.connection.execute("SELECT * FROM promises").fetchall() == []
+    store.close()
