@@ -284,7 +284,17 @@ class Anything(RuleBasedStateMachine):
         assert counts == dict.fromkeys(counts, 0), counts
 
 
-TestAnything = Anything.TestCase
-TestAnything.settings = settings(
-    max_examples=25, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
-)
+HOWEVER = {"stateful_step_count": 30, "deadline": None, "suppress_health_check": list(HealthCheck)}
+
+
+class TestAnything(Anything.TestCase):
+    """On every day."""
+
+    settings = settings(max_examples=6, **HOWEVER)  # ty: ignore
+
+
+@pytest.mark.slow
+class TestAnythingAtLength(Anything.TestCase):
+    """Before a release."""
+
+    settings = settings(max_examples=300, **HOWEVER)  # ty: ignore

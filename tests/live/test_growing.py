@@ -7,6 +7,7 @@ import pytest
 from pointsman.live.world.growing import grow
 from pointsman.live.world.kind import Kind
 from pointsman.live.world.roster import Deciding, Roster
+from pointsman.policies.parts.accounts import HELD, ROOT, SINCE, USAGE
 
 from .test_equality import CLUSTERS, workload
 from .toy import Case, Toy
@@ -91,3 +92,28 @@ def test_each_job_belongs_to_a_scheduler_of_its_own_and_stays_with_it() -> None:
     growing.run()
     clock = growing.world.simulation.handle.world.clock[0]
     assert clock["ended"] == clock["arrived"] == len(case.prepared.trace)
+
+
+def test_what_users_have_used_counts_when_others_come() -> None:
+    case = Case(workload("itp", 120), CLUSTERS["itp"], "multifactor", oversized="drop", estimate="history")
+    growing = Growing(case, "multifactor")
+    growing.run(lambda: growing.submitted >= 70)
+    assert growing.grown > 10
+    now_ms, memory = growing.world.now_ms, growing.world.simulation.handle.state.memory
+    used = _usage(memory, now_ms)
+    assert used > 0.5 * sum(
+        (action.at_ms < now_ms) * int(case.prepared.trace["work"][action.row]) for action in growing.actions[:50]
+    )
+    growing.roster.admit(Kind(gpus=1, user="somebody new", account="another"))
+    grow(growing.world, growing.roster.prepared, growing.roster.briefing, growing.numbers)
+    assert _usage(growing.world.simulation.handle.state.memory, now_ms) == used
+    growing.run()
+    clock = growing.world.simulation.handle.world.clock[0]
+    assert clock["ended"] == clock["arrived"] == len(case.prepared.trace)
+    free = growing.world.simulation.handle.state.memory[ROOT + HELD]
+    assert free == 0.0
+
+
+def _usage(memory: Any, now_ms: int) -> float:
+    """GPU-ms that all have used by now, without decay since the last change."""
+    return float(memory[ROOT + USAGE] + memory[ROOT + HELD] * (now_ms - memory[ROOT + SINCE]))

@@ -236,6 +236,7 @@ class ControlLoop:
     def end(self, job: int, state: JobState, now_ms: int) -> None:
         """A job has ended."""
         self.pauses.forget(job)
+        self.promises.forget(job)
         self.held.discard(job)
         self.jobs_of[self.jobs.pop(job).uid] -= 1
         self.store.end_job(job, state, now_ms)

@@ -8,6 +8,7 @@ from pointsman.live.control.store import Store
 
 _S: Final = 1000
 """Promises are of whole seconds."""
+_ALIVE: Final = "SELECT job FROM promises JOIN jobs ON id = job WHERE end_ms IS NULL"
 _COUNT: Final = """
 SELECT count(*) AS made, coalesce(sum(started_ms BETWEEN early_ms AND ifnull(late_ms, started_ms)), 0) AS kept
 FROM promises JOIN attempts ON attempts.job = promises.job AND attempt = 1 WHERE started_ms IS NOT NULL
@@ -19,8 +20,8 @@ class Promises:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self.made = {row["job"] for row in store.connection.execute("SELECT job FROM promises")}
-        """The jobs that have been given one."""
+        self.made = {row["job"] for row in store.connection.execute(_ALIVE)}
+        """The jobs that have one and have not ended."""
 
     def make(self, made_ms: int, starts_ms: Mapping[int, tuple[float, float, float]]) -> None:
         """By job, when it starts: early, likely, late; within a turn of the store."""
@@ -36,8 +37,12 @@ class Promises:
         if job in self.made:
             self._store.connection.execute("DELETE FROM promises WHERE job = ?", (job,))
 
+    def forget(self, job: int) -> None:
+        """It has ended."""
+        self.made.discard(job)
+
     def count(self) -> tuple[int, int]:
-        """Of how many jobs that have started since a start was promised, and how many started when they should."""
+        """How many promised jobs have started, and how many of these within their range."""
         row = self._store.connection.execute(_COUNT).fetchone()
         return int(row["made"]), int(row["kept"])
 

@@ -140,7 +140,7 @@ class Store:
             yield Entry(row["seq"], row["at_ms"], row["what"], row["row"], json.loads(row["args"]))
 
     def keep_checkpoint(self, kinds: int, data: bytes) -> None:
-        """Of a world that knows so many kinds of jobs, and all that the journal says, which is not needed any more."""
+        """A checkpoint of a world with this number of kinds, after all of the journal, which is not needed any more."""
         self.connection.execute("DELETE FROM checkpoints")
         self.connection.execute("INSERT INTO checkpoints VALUES (?, ?, ?)", (self.last_seq(), kinds, data))
         self.connection.execute("DELETE FROM journal")

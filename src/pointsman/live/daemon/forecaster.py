@@ -65,7 +65,7 @@ class Forecaster:
         return (job for job in loop.jobs if loop.attempt_of(job) is None and job not in loop.held)
 
     async def foretold(self) -> Foretold:
-        """As of a moment ago, if nobody has come since.
+        """A recent forecast, if it has all pending jobs, else a new one.
 
         Raises:
             UsageError: nothing can be foretold under this policy.
@@ -77,7 +77,7 @@ class Forecaster:
         return await self.foretell()
 
     async def foretell(self) -> Foretold:
-        """As of now; whoever asks meanwhile gets the same."""
+        """A new forecast; callers that come meanwhile share it."""
         if self._under_way is None or self._under_way.done():
             self._under_way = asyncio.create_task(self._foretell())
         return await asyncio.shield(self._under_way)

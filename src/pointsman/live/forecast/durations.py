@@ -20,7 +20,7 @@ KEPT: Final = 100
 MOST_GROUPS: Final = 20_000
 HALF_LIFE: Final = 20.0
 ENOUGH: Final = 3.0
-"""From a group of so many jobs is drawn as often as from those behind it."""
+"""A group of three jobs is drawn from as often as all groups after it."""
 _BEFORE_THE_FIRST: Final = NormalDist(math.log(1_000_000.0), 2.0)
 """ln ms: what is thought of jobs where none has ended yet; 17 minutes, or seven times more or less."""
 
@@ -101,7 +101,7 @@ class _Group:
 
 
 def _left_of_any_ms(ran_ms: float, share: float) -> float:
-    """Of a job of which nothing is known but that it has run for `ran_ms`."""
+    """How much longer a job runs of which only `ran_ms`, its time so far, is known."""
     gone = _BEFORE_THE_FIRST.cdf(math.log(ran_ms)) if ran_ms > 0 else 0.0
     at = gone + share * (1.0 - gone)
     if at > 1.0 - 1e-9:  # it has run longer than was thought possible: as long again

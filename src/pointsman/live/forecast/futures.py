@@ -34,13 +34,13 @@ class Future(NamedTuple):
 
     simulation: Simulation
     starts_ms: Mapping[int, float]
-    """Of each job that waits now, until it starts next, by its row."""
+    """When each pending job starts next, by its row."""
     ends_ms: Mapping[int, float]
-    """Of each job that is there now."""
+    """When each present job ends."""
 
 
 def starts(present: Present, record: Record, draws: int = DRAWS) -> dict[int, Start]:
-    """Of each job that waits, by its row.
+    """When each pending job starts, by its row.
 
     Raises:
         UsageError: nothing can be foretold under this policy.
@@ -141,7 +141,7 @@ class _Unfolding:
 
 
 def _rows(world: LiveWorld, paused: set[int]) -> tuple[set[int], set[int]]:
-    """Of jobs that will start some day without their users' doing, and with those that have, of all such."""
+    """The pending jobs that will start without their users' doing, and these with all jobs that have GPUs."""
     jobs = world.simulation.handle.jobs
     states = dict(zip(jobs["row"].tolist(), jobs["state"].tolist(), strict=True))
     alive = {row: state for row, state in states.items() if state != 0}

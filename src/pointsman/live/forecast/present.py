@@ -45,7 +45,7 @@ class Present:
     """Jobs that come now."""
 
     def known(self) -> dict[int, Known]:
-        """Of each job that is there."""
+        """What tells how long each present job will run, by its row."""
         jobs = self.world.simulation.handle.jobs
         runs = jobs["state"] == JobState.RUNNING
         now_ms = self.world.now_ms

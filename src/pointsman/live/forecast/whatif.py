@@ -31,7 +31,7 @@ class Change:
     drained: tuple[int, ...] = ()
     cancelled: tuple[int, ...] = ()
     submitted: tuple[Job, ...] = ()
-    """Of kinds that need not have come before."""
+    """Their kinds may be new."""
 
 
 class Figure(NamedTuple):
@@ -50,16 +50,16 @@ class Answer(NamedTuple):
     """What would be."""
 
     until_start: Figure | None
-    """Of jobs that wait."""
+    """The mean time until pending jobs start."""
     until_end: Figure | None
-    """Of all jobs that are there."""
+    """The mean time until all present jobs end."""
     jobs: dict[int, Figure]
-    """Until the end of the jobs that gain or lose most."""
+    """The time until the jobs that gain or lose most end."""
     gain: int
     """Jobs that end more than a minute sooner, on average."""
     lose: int
     new: dict[int, Start]
-    """Of jobs that are asked about."""
+    """When the submitted jobs start."""
     decisions: list[tuple[int, str, int, str]]
     """(ms from now, verb, job, who decides so) of the first that differ, in one future."""
 
@@ -120,7 +120,7 @@ def _grown(present: Present, roster: Roster) -> LiveWorld:
 
 
 class Both(NamedTuple):
-    """The same futures as things are, and as they would be."""
+    """Futures without and with the change, draw by draw."""
 
     now: list[Future]
     then: list[Future]
@@ -141,11 +141,11 @@ class Both(NamedTuple):
         return sorted(set(self.then[0].starts_ms) - set(self.now[0].starts_ms))
 
     def starts_s(self, rows: set[int]) -> tuple[list[float], list[float]]:
-        """The mean of these jobs in each future, now and then."""
+        """The mean start of these jobs in each future, without and with the change."""
         return [_mean_s(f.starts_ms, rows) for f in self.now], [_mean_s(f.starts_ms, rows) for f in self.then]
 
     def ends_s(self, rows: set[int]) -> tuple[list[float], list[float]]:
-        """The same of ends."""
+        """Their mean end in each future, without and with the change."""
         return [_mean_s(f.ends_ms, rows) for f in self.now], [_mean_s(f.ends_ms, rows) for f in self.then]
 
 

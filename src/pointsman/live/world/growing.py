@@ -26,7 +26,7 @@ _HAPPENED: Final = {
     "queues": ("held", "closed"),
 }
 """Records that say what jobs may ask for, but for these fields, which say what has happened."""
-_APART: Final = ("g", "lists", "buckets", "history", "factor_numbers", *_HAPPENED)
+_APART: Final = ("g", "lists", "buckets", "history", "factor_numbers", "memory", *_HAPPENED)
 _OF_KINDS: Final = (
     *("address", "network", "sharing", "staging", "tree", "classes", "kinds", "queues", "has_queue_limits"),
     "stages",
@@ -47,19 +47,29 @@ def grow(world: LiveWorld, prepared: Prepared, briefing: Briefing | None, kinds:
     clock = old.world.clock[0]
     if clock["jobs"] != clock["arrived"] or world.told:
         raise RunError("a world grows between two turns, and something was told since the last one")
-    if briefing and world.briefing and not np.array_equal(briefing.memory, world.briefing.memory):
-        policy = world.simulation.policy.name
-        raise RunError(f"policy {policy!r} keeps books on users and queues, and these are others now")
-    new = state_of(prepared, world.rules, world.simulation.policy, briefing, world.room)
+    policy: Any = world.simulation.policy
+    others = _keeps_other_books(policy, world.briefing, briefing)
+    if others and not hasattr(policy, "carried"):
+        raise RunError(f"policy {policy.name!r} keeps books on users and queues, and these are others now")
+    new = state_of(prepared, world.rules, policy, briefing, world.room)
     if len(old.state.memory) > len(new.state.memory):  # the policy before needed more
         new = Handle(new.state._replace(memory=np.zeros_like(old.state.memory)), new.world)
+    memory = policy.carried(old.state.memory, before.jobs, prepared.jobs) if others else old.state.memory
+    new.state.memory[: len(memory)] = memory
     _copy_what_happened(old, new)
     _copy_buckets(old, new)
     if prepared.history is not NOTHING:
         _copy_history(old, new, before.history.keys, prepared.history.keys)
-    _classify_again(new, prepared, kinds)
+    _classify_again(new, prepared, briefing, kinds)
     world.simulation.handle = new
     world.prepared, world.briefing = prepared, briefing
+
+
+def _keeps_other_books(policy: Any, before: Briefing | None, now: Briefing | None) -> bool:
+    """Whether the policy keeps books on users or queues, and there are others now."""
+    if before is None or now is None or not getattr(policy, "briefed", False):
+        return False
+    return not np.array_equal(before.memory, now.memory)
 
 
 def _copy_what_happened(old: Handle, new: Handle) -> None:
@@ -113,7 +123,7 @@ def _copy_history(old: Handle, new: Handle, keys: NDArray[np.int64], keys_now: N
     features[:, FEATURES:] = moved[features[:, FEATURES:].astype(np.int64)]
 
 
-def _classify_again(new: Handle, prepared: Prepared, kinds: Mapping[int, int]) -> None:
+def _classify_again(new: Handle, prepared: Prepared, briefing: Briefing | None, kinds: Mapping[int, int]) -> None:
     """What is looked up of each job by its kind."""
     jobs: Any = new.jobs
     schedulers = prepared.pools.schedulers
@@ -121,4 +131,6 @@ def _classify_again(new: Handle, prepared: Prepared, kinds: Mapping[int, int]) -
         like = prepared.trace[kinds[int(jobs["row"][j])]]
         for field in ("queue", "speed"):
             jobs[field][j] = like[field]
+        if briefing is not None:
+            new.state.job_numbers[j] = briefing.numbers[kinds[int(jobs["row"][j])]]
         jobs["cls"][j] = like["cls"] - like["cls"] % schedulers + jobs["cls"][j] % schedulers  # it stays where it is

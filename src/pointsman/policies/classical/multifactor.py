@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import NonNegativeFloat
 
 from pointsman.errors import UsageError
@@ -35,7 +36,7 @@ from pointsman.policies.classical.planning import (
 )
 from pointsman.policies.parts.accounts import FACTOR, Accounts
 from pointsman.policies.parts.fair_share import PERIOD_MS, USER, fair_share, hold, last_calculation
-from pointsman.policies.parts.plan.reservations import break_plan, plan_size
+from pointsman.policies.parts.plan.reservations import BROKEN, break_plan, plan_size
 from pointsman.policies.sdk import (
     ACTIVE,
     DIRTY,
@@ -143,6 +144,19 @@ class Multifactor(Planning):
         partition = partitions.replace_strict(highest, return_dtype=float).to_numpy() / max([1.0, *of.values()])
         memory = np.append(accounts.memory(), np.zeros(plan_size(self.bf_max_job_test)))
         return Briefing(np.column_stack([accounts.begins(), size, partition]), memory)
+
+    def carried(self, memory: NDArray[np.float64], before: Any, now: Any) -> NDArray[np.float64]:
+        """The memory where more accounts and users have come: what has been used stays used, and jobs are planned anew.
+
+        Args:
+            memory: with the accounts and users of `before`.
+            before: jobs of all accounts and users that were known, as of `briefing`.
+            now: those and others.
+        """
+        known, all_ = (Accounts(jobs, self.parents, self.shares) for jobs in (before, now))
+        plan = np.zeros(plan_size(self.bf_max_job_test))
+        plan[BROKEN] = 1.0
+        return np.append(all_.with_usage_of(memory, known), plan)
 
     def standing(self, state: Any, job: Any, now_ms: int) -> Standing:
         """Its priority and what it is made of."""

@@ -21,6 +21,7 @@ PARENT, SHARE, OWNED, USAGE, SINCE, HELD, TAKEN, USED, STAMP, EFFECTIVE, FACTOR,
 """Of a row: where its parent's begins; its share among its siblings, and of the cluster; its decayed usage in GPU-ms,
 when that was, and the GPUs that it holds; the time of the last calculation and its usage then; the time for which its
 effective usage and its fair-share factor were calculated."""
+_HAPPENED = (USAGE, SINCE, HELD, TAKEN, USED, STAMP, EFFECTIVE, FACTOR)
 
 
 def users_of(jobs: "pl.DataFrame") -> "pl.DataFrame":
@@ -93,6 +94,17 @@ class Accounts:
         rows[1:, PARENT] = ROOT + WIDTH * (1 + self.parent)
         rows[1:, SHARE], rows[1:, OWNED] = self.shares, self.owned()
         return memory
+
+    def with_usage_of(self, memory: NDArray[np.float64], before: "Accounts") -> NDArray[np.float64]:
+        """The tree as rows of a memory, with what accounts and users have used by the `memory` of fewer of them."""
+        grown = self.memory()
+        old = memory[ROOT : ROOT + WIDTH * (1 + len(before.names))].reshape(-1, WIDTH)
+        place = {name: 1 + k for k, name in enumerate(self.names)}
+        rows = [(0, 0), *((1 + k, place[name]) for k, name in enumerate(before.names) if name in place)]
+        theirs, ours = np.array(rows).T
+        grown[ROOT:].reshape(-1, WIDTH)[np.ix_(ours, _HAPPENED)] = old[np.ix_(theirs, _HAPPENED)]
+        grown[:ROOT] = memory[:ROOT]
+        return grown
 
     def begins(self) -> NDArray[np.float64]:
         """(jobs) where the row of each job's user begins in the memory."""
