@@ -17,9 +17,15 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, Final
 
+import polars as pl
+
 import pointsman
+from pointsman.engine.run.result import Result
+from pointsman.workload import Workload
 
 JOBS: Final = 120
+JITTER_S, DRAWS = 0.05, 40
+"""The interval at which the daemon looks at its jobs."""
 CLUSTER: Final = "4x4"
 GPUS: Final = 16
 POLICIES: Final[dict[str, dict[str, Any]]] = {
@@ -79,7 +85,7 @@ class Run:
 
     def __init__(self, folder: Path, policy: str, seed: int, program: str) -> None:
         self.folder, self.policy, self.seed, self.program = folder, policy, seed, program
-        folder.mkdir(parents=True)
+        folder.mkdir(parents=True, exist_ok=True)
         (folder / "expected.yaml").write_text(EXPECTED)
         self.environment = {**os.environ, "POINTSMAN_SOCKET": str(folder.resolve() / "s")}
 
@@ -128,15 +134,7 @@ class Run:
         jobs = workload.jobs
         overheads = dict(line.split(": ") for line in (log / "overheads.yaml").read_text().splitlines())
         measured = {name: float(value) for name, value in overheads.items()}
-        options = {"estimate": "history"} if self.policy == "sjf" else {}
-        result = pointsman.simulate(
-            workload,
-            str(log / "cluster.yaml"),
-            self.policy,
-            params=POLICIES[self.policy],
-            overheads=measured,
-            **options,
-        )
+        result = self._simulated(workload, measured)
         attempts = list(csv.DictReader((log / "attempts.csv").open()))
         real_s = (jobs["end_s"] - jobs["submit_s"]).to_list()
         simulated_s = dict(zip(result.jobs["job_id"], result.jobs["jct_s"], strict=True))
@@ -149,12 +147,33 @@ class Run:
         asked = {str(k + 1): seconds for k, (_, _, seconds) in enumerate(drawn(self.seed))}
         longer = [ran / asked[job] - 1 for job, ran in zip(jobs["job_id"], jobs["duration_s"], strict=True)]
         real, simulated = fmean(real_s), fmean(simulated_s.values())
+        low, high = self._jitter(workload, measured, simulated)
         return {
             **whose, "jobs": len(jobs), "jct_live_s": real, "jct_simulated_s": simulated, "apart": simulated / real - 1,
+            "jitter_low": low, "jitter_high": high,
             "preemptions_live": sum(a["cause"] == "preempt" for a in attempts),
             "preemptions_simulated": int(result.jobs["preemptions"].sum()), **measured,
             "start_p90_s": sorted(starts_s)[round(0.9 * (len(starts_s) - 1))], "longer_mean_ratio": fmean(longer),
         }, each  # fmt: skip
+
+    def _simulated(self, workload: Workload, overheads: dict[str, float]) -> Result:
+        options = {"estimate": "history"} if self.policy == "sjf" else {}
+        cluster = str(self.folder / "log" / "cluster.yaml")
+        given = {"params": POLICIES[self.policy], "overheads": overheads, **options}
+        return pointsman.simulate(workload, cluster, self.policy, **given)
+
+    def _jitter(self, workload: Workload, overheads: dict[str, float], mean_s: float) -> tuple[float, float]:
+        """How far the simulated mean moves, as a ratio, if each duration is up to `JITTER_S` longer or shorter: 5 % of
+        the draws are below the first, 5 % above the second.
+        """
+        means = []
+        for seed in range(DRAWS):
+            draw = random.Random(seed)
+            others = [max(0.001, value + draw.uniform(-JITTER_S, JITTER_S)) for value in workload.jobs["duration_s"]]
+            moved = Workload.of(workload.jobs.with_columns(duration_s=pl.Series(others)), source="jitter")
+            means.append(float(self._simulated(moved, overheads).jobs["jct_s"].mean()) / mean_s - 1)  # ty: ignore
+        means.sort()
+        return means[round(0.05 * (DRAWS - 1))], means[round(0.95 * (DRAWS - 1))]
 
 
 def main() -> None:
@@ -169,7 +188,8 @@ def main() -> None:
     for seed in options.seed or [1, 2, 3]:
         for policy in options.policy or POLICIES:
             run = Run(options.output / f"{policy}-{seed}", policy, seed, program)
-            run.live()
+            if not (run.folder / "log").exists():  # else it was made before
+                run.live()
             row, each = run.compare()
             rows.append(row)
             jobs += each

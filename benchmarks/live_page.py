@@ -37,9 +37,14 @@ def fidelity(table: pl.DataFrame) -> str:
             f"{runs['jct_live_s'].mean():.1f}",
             f"{runs['jct_simulated_s'].mean():.1f}",
             _range([100 * value for value in runs.sort("seed")["apart"].to_list()]),
+            "; ".join(
+                f"{100 * low:+.1f} to {100 * high:+.1f}"
+                for low, high in runs.sort("seed").select("jitter_low", "jitter_high").rows()
+            ),
             f"{runs['preemptions_live'].sum()}, {runs['preemptions_simulated'].sum()}",
         ])  # fmt: skip
-    return _table(["jobs and policy", "live", "simulated", "difference, % (by seed)", "preemptions"], rows)
+    heads = ["jobs and policy", "live", "simulated", "difference, % (by seed)", "if durations jitter, %", "preemptions"]
+    return _table(heads, rows)
 
 
 def budget(table: pl.DataFrame) -> str:

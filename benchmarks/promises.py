@@ -17,7 +17,7 @@ from benchmarks.shadow_play import Play, logs
 from pointsman.live.daemon.forecaster import Forecaster
 from pointsman.workload import Workload
 
-POLICIES: Final = ("fifo-backfill", "gittins")
+POLICIES: Final = ("fifo-backfill", "multifactor", "gittins")
 EVERY_MS: Final = 3_600_000
 _CAME: Final = """
 SELECT made_ms, early_ms, likely_ms, late_ms, started_ms FROM promises JOIN attempts ON attempts.job = promises.job

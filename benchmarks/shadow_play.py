@@ -15,7 +15,7 @@ from pointsman.types import NEVER_MS
 from pointsman.workload import Workload, read_workload
 from pointsman.workload.transforms.rescale import at_load
 
-LOAD: Final = 0.95
+LOAD: Final = 1.0
 CLUSTER, GPUS, WIDEST = "32x8", 256, 64
 
 
@@ -48,7 +48,7 @@ class Logged(Mapping[int, Program]):
 
 
 def logs(data: Path, jobs: int) -> Iterator[tuple[str, Workload]]:
-    """Two clusters of ITP's log, Philly's, and a log like Helios': the first so many jobs of each."""
+    """Two clusters of ITP's log, Philly's, and a log like Helios': this many jobs of each, from its middle on."""
     for name in ("cluster01", "cluster10"):
         log = read_workload(data / "traces" / "ms_itp_2021.csv.gz", only={"vc": name})
         yield f"itp {name}", _fitted(log, jobs)
@@ -57,8 +57,9 @@ def logs(data: Path, jobs: int) -> Iterator[tuple[str, Workload]]:
 
 
 def _fitted(log: Workload, jobs: int) -> Workload:
-    first = log.jobs.filter(log.jobs["gpus"] <= WIDEST).head(jobs)
-    return at_load(Workload.of(first, source="a log"), GPUS, LOAD)
+    fitting = log.jobs.filter(log.jobs["gpus"] <= WIDEST).sort("submit_s")
+    middle = fitting.slice(max(0, fitting.height // 2 - jobs // 2), jobs)
+    return at_load(Workload.of(middle, source="a log"), GPUS, LOAD)
 
 
 class Play:

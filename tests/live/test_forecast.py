@@ -1,5 +1,6 @@
 """How long jobs run, how they come, and when those that wait will start."""
 
+import math
 import random
 from dataclasses import replace
 
@@ -8,7 +9,7 @@ import pytest
 from pointsman.cluster import load_cluster
 from pointsman.live.control.job import Job
 from pointsman.live.forecast.arrivals import HOUR_MS, Arrivals, Came
-from pointsman.live.forecast.durations import Durations, Like
+from pointsman.live.forecast.durations import Draw, Durations, Like
 from pointsman.live.forecast.futures import starts
 from pointsman.live.forecast.present import Present
 from pointsman.live.forecast.record import Record
@@ -23,8 +24,12 @@ S, START_MS = 1000, 10_000
 
 
 def middle(durations: Durations, job: Like, ran_ms: float = 0.0) -> float:
+    """Where batches run no longer and no shorter than those before."""
     draw = random.Random(1)
-    return sorted(durations.left_ms(job, ran_ms, draw.random(), draw) for _ in range(401))[200]
+    durations._shared = 0.0
+    if ran_ms:
+        return sorted(Draw(durations, draw).left_ms(job, ran_ms, draw.random()) for _ in range(401))[200]
+    return sorted(Draw(durations, draw).whole_ms(job, draw.random()) for _ in range(401))[200]
 
 
 def test_before_any_job_has_ended_a_guess_is_made_that_grows_with_what_a_job_has_run() -> None:
@@ -49,7 +54,7 @@ def test_a_job_that_runs_is_like_those_that_ran_longer() -> None:
     durations = Durations()
     for k in range(1, 61):
         durations.learn(ANN, k * S)
-    assert 20 * S < middle(durations, ANN) < 45 * S
+    assert 20 * S < middle(durations, ANN) <= 50 * S
     assert 5 * S < middle(durations, ANN, 45 * S) < 12 * S
 
 
@@ -58,6 +63,33 @@ def test_the_last_jobs_count_most() -> None:
     for ms in [10 * S] * 60 + [90 * S] * 40:
         durations.learn(ANN, ms)
     assert middle(durations, ANN) == 90 * S
+
+
+def test_how_far_batches_are_from_those_before_is_learnt() -> None:
+    alike, apart = Durations(), Durations()
+    draw = random.Random(0)
+    for _ in range(40):
+        factor = math.exp(draw.gauss(0.0, 1.0))
+        for _ in range(20):
+            alike.learn(Like(1, "train", 1), 100 * S * math.exp(draw.gauss(0.0, 0.3)))
+            apart.learn(Like(1, "train", 1), factor * 100 * S * math.exp(draw.gauss(0.0, 0.3)))
+    assert alike.batch_sigma < 0.3
+    assert 0.8 < apart.batch_sigma < 1.8
+    wholes = sorted(Draw(apart, random.Random(k)).whole_ms(Like(1, "train", 1), 0.5) for k in range(200))
+    assert wholes[180] > 3 * wholes[20]
+
+
+def test_jobs_that_run_count_as_long_as_they_will_run() -> None:
+    """A hundred jobs of an hour began ten minutes ago, as did ten of a minute, which alone have ended."""
+    durations, draw = Durations(), random.Random(1)
+    for _ in range(10):
+        durations.learn(ANN, 60 * S)
+    durations._shared = 0.0
+    one = Draw(durations, draw)
+    assert all(one.left_ms(ANN, 600 * S, draw.random()) > 0 for _ in range(100))
+    wholes = sorted(one.whole_ms(ANN, draw.random()) for _ in range(401))
+    assert wholes[200] > 600 * S
+    assert wholes[10] == 60 * S
 
 
 def test_jobs_come_as_at_the_same_time_of_day() -> None:
@@ -99,6 +131,7 @@ def of_100_s() -> Record:
     for gpus in (1, 2, 3, 4):
         for _ in range(100):
             record.durations.learn(Like(1, "train", gpus), 100 * S)
+    record.durations._shared = 0.0
     return record
 
 

@@ -19,19 +19,19 @@ def highest_mb() -> float:
 @pytest.mark.slow
 @pytest.mark.parametrize("policy", ["fifo-backfill", "gittins"])
 def test_memory_is_flat_over_a_million_jobs(policy: str) -> None:
-    """In each second a hundred jobs come to 64 GPUs, and all that run end."""
+    """A hundred jobs are there at once, and each second all that run end."""
     roster = Roster(load_cluster("8x8"), Deciding(policy, {}, {"overheads": "none"}), [Kind(user="ann")])
     world = roster.world()
     ask = roster.ask(0)
     starting: list[int] = []
     running: list[int] = []
     known_mb = 0.0
-    for now_ms in range(1_000, 16_000_000, 1_000):
+    for now_ms in range(1_000, 100_000_000, 1_000):
         for row in starting:
             world.tell(Event.STARTED, row, now_ms)
         for row in running:
             world.tell(Event.FINISH, row, now_ms)
-        while world.rows_so_far < JOBS_AT_ONCE * (now_ms // 1_000) and len(world.rows()) < JOBS_AT_ONCE:
+        for _ in range(JOBS_AT_ONCE - len(world.rows())):
             world.submit(ask, now_ms)
         running, starting = starting, [a.row for a in world.advance(now_ms) if a.verb == Verb.START]
         if world.rows_so_far >= 100_000 and not known_mb:

@@ -21,6 +21,11 @@ MOST_GROUPS: Final = 20_000
 HALF_LIFE: Final = 20.0
 ENOUGH: Final = 3.0
 """A group of three jobs is drawn from as often as all groups after it."""
+BATCH_SIGMA, BATCH_WEIGHT = 0.7, 10.0
+"""What is thought at first of the standard deviation of the logarithm of how many times as long a batch of jobs runs as
+such jobs did before, and how many pairs of jobs that is worth."""
+FORGETS: Final = 0.999
+"""By each pair."""
 _BEFORE_THE_FIRST: Final = NormalDist(math.log(1_000_000.0), 2.0)
 """ln ms: what is thought of jobs where none has ended yet; 17 minutes, or seven times more or less."""
 
@@ -32,10 +37,14 @@ class Like(NamedTuple):
     name: str
     gpus: int
 
+    @property
+    def batch(self) -> tuple[int, str, int]:
+        """The jobs that are most like it."""
+        return self.uid, re.sub(r"\d+", "", self.name), self.gpus
+
     def groups(self) -> tuple[Hashable, ...]:
         """From the jobs that are most like it to all."""
-        name = re.sub(r"\d+", "", self.name)
-        return (self.uid, name, self.gpus), (self.uid, self.gpus), self.uid, ("gpus", self.gpus), ()
+        return self.batch, (self.uid, self.gpus), self.uid, ("gpus", self.gpus), ()
 
 
 class Durations:
@@ -43,9 +52,18 @@ class Durations:
 
     def __init__(self) -> None:
         self._groups: dict[Hashable, _Group] = {}
+        self._shared, self._pairs = BATCH_WEIGHT * BATCH_SIGMA**2, BATCH_WEIGHT
+
+    @property
+    def batch_sigma(self) -> float:
+        """The standard deviation of the logarithm of how many times as long a batch runs as such jobs did before: jobs
+        in a row that are off by the same factor show it.
+        """
+        return math.sqrt(max(0.0, self._shared / self._pairs))
 
     def learn(self, job: Like, ran_ms: float) -> None:
-        """A job has run for so long in all."""
+        """A job has run for this long in all."""
+        self._compare(self.group(job.batch), ran_ms)
         for key in job.groups():
             group = self._groups.pop(key, None) or _Group()
             group.add(max(1.0, ran_ms))
@@ -53,17 +71,70 @@ class Durations:
         while len(self._groups) > MOST_GROUPS:
             del self._groups[next(iter(self._groups))]
 
-    def left_ms(self, job: Like, ran_ms: float, share: float, draw: random.Random) -> float:
-        """How much longer a job runs that has run for `ran_ms`: longer than a `share` of jobs like it which ran so
+    def _compare(self, group: "_Group", ran_ms: float) -> None:
+        """A job of the group has ended, which is not yet in it."""
+        before, group.off = group.off, None
+        if group.many_beyond(0.0) >= ENOUGH:
+            group.off = math.log(max(1.0, ran_ms) / group.quantile_beyond(0.0, 0.5))
+            if before is not None:
+                self._shared = FORGETS * self._shared + before * group.off
+                self._pairs = FORGETS * self._pairs + 1.0
+
+    def group(self, key: Hashable) -> "_Group":
+        """Durations of a group of jobs that have ended."""
+        return self._groups.get(key) or _Group()
+
+
+class Draw:
+    """One draw of how long jobs run. Those that have begun come first: how long they run in all counts beside the jobs
+    that have ended, or else long jobs would be overlooked for as long as none has ended.
+    """
+
+    def __init__(self, durations: Durations, random_: random.Random) -> None:
+        self._durations, self._random = durations, random_
+        self._begun: dict[Hashable, list[float]] = {}
+        self._chances: dict[tuple[Hashable, Hashable], float] = {}
+        self._factors: dict[Hashable, float] = {}
+
+    def left_ms(self, job: Like, ran_ms: float, share: float) -> float:
+        """How much longer a job runs that has run for `ran_ms`: longer than a `share` of jobs like it which ran as
         long; which jobs are like it is drawn.
         """
+        left = self._left_ms(job, ran_ms, share)
         for key in job.groups():
-            group = self._groups.get(key)
-            if group is not None:
-                longer = group.many_beyond(ran_ms)
-                if draw.random() < longer / (longer + ENOUGH):
-                    return group.quantile_beyond(ran_ms, share) - ran_ms
+            self._begun.setdefault(key, []).append(ran_ms + left)
+        return left
+
+    def _factor(self, job: Like) -> float:
+        """How many times as long the jobs of a batch run as such jobs did before."""
+        if job.batch not in self._factors:
+            self._factors[job.batch] = math.exp(self._durations.batch_sigma * self._random.gauss(0.0, 1.0))
+        return self._factors[job.batch]
+
+    def _left_ms(self, job: Like, ran_ms: float, share: float) -> float:
+        for key in job.groups():
+            group = self._durations.group(key)
+            before_ms = ran_ms / self._factor(job)
+            longer = group.many_beyond(before_ms)
+            if self._chance(job, key) < longer / (longer + ENOUGH):
+                return max(1.0, self._factor(job) * group.quantile_beyond(before_ms, share) - ran_ms)
         return _left_of_any_ms(ran_ms, share)
+
+    def _chance(self, job: Like, key: Hashable) -> float:
+        """By which it is decided whether a job is like those of a group: one number for all of its batch."""
+        return self._chances.setdefault((job.batch, key), self._random.random())
+
+    def whole_ms(self, job: Like, share: float) -> float:
+        """How long a job runs that has not begun."""
+        for key in job.groups():
+            group, begun = self._durations.group(key), self._begun.get(key, [])
+            ended = group.many_beyond(0.0)
+            alike = ended + len(begun)
+            if self._chance(job, key) < alike / (alike + ENOUGH):
+                if self._random.random() * alike < len(begun):
+                    return self._random.choice(begun)
+                return self._factor(job) * group.quantile_beyond(0.0, share)
+        return _left_of_any_ms(0.0, share)
 
 
 class _Group:
@@ -75,6 +146,8 @@ class _Group:
         """Empty after another was added."""
         self._weights: list[float] = []
         """Sums of the weights of those before."""
+        self.off: float | None = None
+        """Logarithm of how many times as long the last job ran as those before; None: not known."""
 
     def add(self, ms: float) -> None:
         self._last.append(ms)

@@ -3,6 +3,7 @@
 import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
+from statistics import NormalDist
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from pointsman.engine.run.simulation import Simulation
 from pointsman.errors import RunError
 from pointsman.live.control.job import Job
 from pointsman.live.forecast.arrivals import HOUR_MS, WEEK, Hours
+from pointsman.live.forecast.durations import Draw
 from pointsman.live.forecast.present import Known, Present, known_of
 from pointsman.live.forecast.record import Record
 from pointsman.live.world.live_world import LiveWorld
@@ -19,6 +21,9 @@ from pointsman.live.world.twin import as_simulation, work_of_arrival
 from pointsman.types import Event, JobState, NodeState, Told, Verb
 
 DRAWS: Final = 20
+IN_COMMON: Final = 0.5
+"""How much of the variance of jobs' durations is that of the batch to which they belong."""
+_NORMAL: Final = NormalDist()
 
 
 class Start(NamedTuple):
@@ -59,32 +64,51 @@ def quantiles(values: Sequence[float]) -> tuple[float, float, float]:
 def futures_of(present: Present, record: Record, draws: int = DRAWS, *, to_the_end: bool = False) -> Iterator[Future]:
     """So many, each until all has started that waits now, or has ended; of the same record always the same."""
     known = present.known()
-    shares = {row: _strata(row, draws) for row in known}
+    shares = _shares(known, draws)
     hours = record.arrivals.hours(present.now_ms)
     for k in range(draws):
         future = _Unfolding(present, record, hours, random.Random(k))
-        left = {row: future.left_ms(job, shares[row][k]) for row, job in known.items()}
+        begun_first = sorted(known, key=lambda row: known[row].ran_ms <= 0.0)
+        left = {row: future.left_ms(known[row], shares[row][k]) for row in begun_first}
         yield future.unfold(left, to_the_end=to_the_end)
 
 
-def _strata(row: int, draws: int) -> list[float]:
-    """A number between 0 and 1 for each draw, one from each of as many equal parts."""
-    draw = random.Random(row)
-    shares = [(k + draw.random()) / draws for k in range(draws)]
-    draw.shuffle(shares)
-    return shares
+def _shares(known: Mapping[int, Known], draws: int) -> dict[int, list[float]]:
+    """For each job and draw, what share of jobs like it ran shorter. Jobs of a user that are alike are of one mind:
+    a batch of them may be longer, all together, than the user's jobs before.
+    """
+    batches = {job.like.batch: _strata(repr(job.like.batch), draws) for job in known.values()}
+    common, own = math.sqrt(IN_COMMON), math.sqrt(1.0 - IN_COMMON)
+    return {
+        row: [
+            _NORMAL.cdf(common * of_batch + own * of_job)
+            for of_batch, of_job in zip(batches[job.like.batch], _strata(str(row), draws), strict=True)
+        ]
+        for row, job in known.items()
+    }
+
+
+def _strata(name: str, draws: int) -> list[float]:
+    """A normal number for each draw, one from each of as many equally probable ranges."""
+    draw = random.Random(name)
+    values = [_NORMAL.inv_cdf((k + 0.001 + 0.998 * draw.random()) / draws) for k in range(draws)]
+    draw.shuffle(values)
+    return values
 
 
 class _Unfolding:
     """One future."""
 
     def __init__(self, present: Present, record: Record, hours: Hours, draw: random.Random) -> None:
-        self._present, self._record, self._hours, self._draw = present, record, hours, draw
+        self._present, self._hours, self._draw = present, hours, draw
+        self._durations = Draw(record.durations, draw)
         self._world = present.world.copy()
 
     def left_ms(self, job: Known, share: float) -> float:
         """How much work a job has left that is longer than a `share` of those like it."""
-        return min(self._record.durations.left_ms(job.like, job.ran_ms, share, self._draw), job.may_ms)
+        if job.ran_ms > 0.0:
+            return min(self._durations.left_ms(job.like, job.ran_ms, share), job.may_ms)
+        return min(self._durations.whole_ms(job.like, share), job.may_ms)
 
     def unfold(self, left_ms: Mapping[int, float], *, to_the_end: bool) -> Future:
         """Let it happen."""
