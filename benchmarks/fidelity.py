@@ -53,7 +53,7 @@ signal.signal(signal.SIGTERM, signal.SIG_IGN)
 """
 COMPUTING = """
 import os, signal, sys, time
-kept, seconds = os.path.join(os.environ["POINTSMAN_CHECKPOINT_DIR"], "done"), float(sys.argv[1]) / 8
+kept, seconds = os.path.join(os.environ["POINTSMAN_CHECKPOINT_DIR"], "done"), float(sys.argv[1]) / 5
 done = float(open(kept).read()) if os.path.exists(kept) else 0.0
 def stop(*_):
     with open(kept, "w") as file:
@@ -64,7 +64,7 @@ while done + time.process_time() < seconds:
     sum(range(100_000))
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 """
-"""For an eighth of its seconds of processor time: sixteen such jobs on two cores take their seconds."""
+"""For a fifth of its seconds of processor time: eight such jobs, of two GPUs on average, load two cores."""
 PROGRAMS: Final = {WAITING: "waits", COMPUTING: "computes"}
 
 

@@ -111,23 +111,28 @@ def draw(jobs: pl.DataFrame, path: Path) -> None:
     figure.savefig(path, metadata={"Date": None})
 
 
+def _worst(runs: pl.DataFrame) -> float:
+    """The largest difference, %."""
+    return 100 * max(abs(value) for value in runs["apart"].to_list())
+
+
 def main() -> None:
     """See the module."""
     read = {name: pl.read_csv(DATA / f"live-{name}.csv") for name in ("fidelity", "promises", "thrash", "speed")}
     waits = read["fidelity"].filter(pl.col("program") == "waits")
-    worst = max(waits["apart"].to_list(), key=abs)
-    mean = fmean(abs(value) for value in waits["apart"].to_list())
-    kept = read["promises"]
-    ratio = (kept["kept_ratio"] * kept["promised"]).sum() / kept["promised"].sum()
+    worst, of_sjf = (_worst(waits.filter((pl.col("policy") == "sjf") == is_sjf)) for is_sjf in (False, True))
+    promised = read["promises"].filter(pl.col("promised") > 0)
+    ratio = (promised["kept_ratio"] * promised["promised"]).sum() / promised["promised"].sum()
     tables = {
         "answer": (
             "* **What happens is what was simulated**: mean completion times of real jobs differ from the simulated "
-            f"by {100 * mean:.1f} % on average over {waits.height} runs, and by {abs(100 * worst):.1f} % at worst.\n"
+            f"ones by at most {worst:.1f} % under `fifo-backfill`, `las` and `gittins`. Under `sjf`, whose order hangs "
+            f"on learned durations, they differ by up to {of_sjf:.1f} %, as they do if durations jitter by 0.05 s.\n"
             f"* **Of the starts that were promised, {100 * ratio:.0f} %** came within ranges meant to hold 90 %.\n"
         ),
         "fidelity": fidelity(read["fidelity"]),
         "budget": budget(read["fidelity"]),
-        "promises": promises(kept),
+        "promises": promises(promised),
         "thrash": thrash(read["thrash"]),
         "speed": speed(read["speed"]),
     }
