@@ -177,7 +177,7 @@ def test_what_if_a_job_is_cancelled_a_node_drained_or_another_job_comes() -> Non
     record = of_100_s()
     answer = what_if(present, Change(cancelled=(2,)), roster, record)
     assert answer.jobs[3].change_s == -110.0
-    assert (answer.gain, answer.lose) == (2, 0)
+    assert (answer.gain, answer.lose) == (1, 0)
     new = what_if(present, Change(submitted=(Job(Ask(0, 0, 0, 0), Kind(gpus=1, user="bob"), uid=2),)), roster, record)
     assert [start.likely_ms for start in new.new.values()] == [290.0 * S]
     two, roster = line(cluster="2x1", sizes=(1, 1, 1, 1))
@@ -185,6 +185,16 @@ def test_what_if_a_job_is_cancelled_a_node_drained_or_another_job_comes() -> Non
     assert drained.until_start is not None
     assert drained.until_start.now_s == 70.0
     assert drained.until_start.then_s == (70.0 + 180.0) / 2
+
+
+def test_what_if_a_policy_decides_that_decides_alike() -> None:
+    present, roster = line("fifo", "1x4", (3, 4, 1))
+    answer = what_if(present, Change(Deciding("las", {}, roster.deciding.options)), roster, of_100_s())
+    assert answer.until_end is not None
+    assert answer.until_end.now_s > 0.0
+    same = what_if(present, Change(roster.deciding), roster, of_100_s())
+    assert same.until_start is not None
+    assert (same.until_start.change_s, same.decisions, same.jobs) == (0.0, [], {})
 
 
 def test_what_if_another_policy_decides() -> None:

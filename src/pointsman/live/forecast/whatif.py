@@ -74,6 +74,7 @@ def what_if(present: Present, change: Change, roster: Roster, record: Record, dr
     futures = Both(
         list(futures_of(present, record, draws, to_the_end=True)),
         list(futures_of(changed(present, change, roster), record, draws, to_the_end=True)),
+        frozenset(change.cancelled),
     )
     jobs = {row: _figure(*futures.ends_s({row})) for row in futures.there}
     most = sorted(jobs, key=lambda row: -abs(jobs[row].change_s))[:MOST_SHOWN]
@@ -124,16 +125,18 @@ class Both(NamedTuple):
 
     now: list[Future]
     then: list[Future]
+    cancelled: frozenset[int]
+    """Jobs that are not compared, because they end."""
 
     @property
     def waiting(self) -> set[int]:
         """Jobs that wait now."""
-        return set(self.now[0].starts_ms) & set(self.then[0].starts_ms)
+        return (set(self.now[0].starts_ms) & set(self.then[0].starts_ms)) - self.cancelled
 
     @property
     def there(self) -> set[int]:
         """Jobs that are there now."""
-        return set(self.now[0].ends_ms) & set(self.then[0].ends_ms)
+        return (set(self.now[0].ends_ms) & set(self.then[0].ends_ms)) - self.cancelled
 
     @property
     def new(self) -> list[int]:

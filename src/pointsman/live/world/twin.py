@@ -27,8 +27,10 @@ def as_simulation(world: LiveWorld, left_ms: Mapping[int, float], now_ms: int) -
     left = np.full(len(jobs), np.inf)
     left[there] = [left_ms[row] for row in jobs["row"][there].tolist()]
     runs = jobs["state"] == JobState.RUNNING
-    rate = np.where(runs & (jobs["rate"] > 0.0), jobs["rate"], 1.0)
-    done = np.where(runs, done_by(jobs, now_ms), jobs["done"])
+    rated = runs & (jobs["rate"] > 0.0)
+    rate = np.where(rated, jobs["rate"], 1.0)
+    unrated = jobs["done"] + runs * (now_ms - int(g["now"][0]))  # of jobs that have just taken their seats
+    done = np.where(rated, done_by(jobs, now_ms), unrated)
     truth["work"] = done + left
     truth["finish"] = instants(now_ms + np.ceil(left / rate), now_ms + 1)
     g["outside"] = False
