@@ -90,6 +90,8 @@ def speed(table: pl.DataFrame) -> str:
     rows = [
         [f"{turn}, median", f"{value['turn_median_ms']:.1f} ms", ""],
         [f"{turn}, 99th percentile", f"{value['turn_p99_ms']:.1f} ms", "50 ms"],
+        ["copy of the world for a forecast", f"{value['copy_ms']:.1f} ms", ""],
+        [f"a forecast of {value['pending']:,.0f} starts, in a thread of its own", f"{value['forecast_s']:.1f} s", ""],
         [f"recovery of {value['pending']:,.0f} jobs", f"{value['recovery_s']:.2f} s", "2 s"],
         ["submissions acknowledged in a second", f"{value['submissions_per_s']:,.0f}", "300"],
         ["`pointsman queue` with 3,000 jobs", f"{value['queue_s']:.2f} s", "0.15 s"],

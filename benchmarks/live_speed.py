@@ -24,6 +24,7 @@ import polars as pl
 from benchmarks.shadow_play import Play
 from benchmarks.workloads import mixture
 from pointsman.live.daemon.daemon import Daemon
+from pointsman.live.daemon.forecaster import Forecaster
 from pointsman.workload import Workload
 
 JOBS, LEAST_PENDING, TURNS = 12_500, 10_000, 2_000
@@ -62,6 +63,7 @@ def turns(policy: str, folder: Path) -> dict[str, float]:
     play.daemon.loop.turn = timed  # ty: ignore
     _until_enough(play, after_turn)
     ordered = sorted(times_s[1:])  # the first is that in which all come
+    copied_s, foretold_s = _foretelling(play)
     play.daemon.close()
     began_s = time.perf_counter()
     again = Daemon(play.daemon.setting)
@@ -72,9 +74,22 @@ def turns(policy: str, folder: Path) -> dict[str, float]:
     return {
         **{name: 1000 * value for name, value in names.items()},
         "turn_max_ms": 1000 * ordered[-1],
+        "copy_ms": 1000 * copied_s,
+        "forecast_s": foretold_s,
         "recovery_s": recovered_s,
         "pending": pending,
     }
+
+
+def _foretelling(play: Play) -> tuple[float, float]:
+    """Seconds that a copy of the world and a whole forecast take."""
+    began_s = time.perf_counter()
+    play.daemon.loop.world.copy()
+    copied_s = time.perf_counter() - began_s
+    forecaster = Forecaster(play.daemon)
+    asyncio.run(forecaster.foretell())
+    forecaster.close()
+    return copied_s, time.perf_counter() - began_s - copied_s
 
 
 def _until_enough(play: Play, after_turn: Callable[[], Awaitable[None]]) -> None:
