@@ -13,8 +13,8 @@ from pointsman.errors import BackendError, PointsmanError, UsageError
 from pointsman.inputs.messages import counted
 from pointsman.live.control.store import Store
 from pointsman.live.world.roster import Deciding, Roster
+from pointsman.live.world.suitable import check_suits_live
 
-_ROOM: Final = 1 << 10
 _LONGEST_SOCKET: Final = 107
 """Bytes of the name of a socket."""
 _LEAST_FREE: Final = 1 << 30
@@ -70,7 +70,9 @@ def _gpus_there() -> int | None:
 
 
 def _policy(cluster: str, deciding: Deciding) -> str:
-    Roster(load_cluster(cluster), deciding).world(_ROOM)
+    roster = Roster(load_cluster(cluster), deciding)
+    rules = roster.rules
+    check_suits_live(roster.policy, roster.prepared.terms, rules.start_ms + rules.stop_ms + rules.restore_ms)
     return f"policy {deciding.policy} can run live"
 
 
