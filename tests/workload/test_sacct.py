@@ -580,3 +580,13 @@ def test_json_of_any_form_is_read_or_refused(log: Log, key: str, value: str) -> 
     text = f'{{"jobs": [{{"job_id": 5, "association": {{}}, "state": {{"current": "COMPLETED"}}, "{key}": {value}}}]}}'
     with pytest.raises(InputError):
         read_workload(log(text))
+
+
+def test_a_part_of_a_heterogeneous_job_without_a_number_of_nodes_has_no_shape(tmp_path: Path) -> None:
+    log = tmp_path / "log.txt"
+    log.write_text(
+        "JobID|JobIDRaw|User|State|Submit|Start|End|ElapsedRaw|ReqTRES\n"
+        "50+1|51|lea|COMPLETED|2026-04-01T09:00:00|2026-04-01T09:01:00|2026-04-01T10:01:00|3600|cpu=8,gres/gpu=4\n"
+    )
+    jobs = read_workload(log).jobs
+    assert jobs.select("gpus", "nodes_requested", "gpus_per_node").rows() == [(4, None, None)]

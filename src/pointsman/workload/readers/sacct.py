@@ -96,7 +96,7 @@ def _table(jobs: pl.DataFrame, dropped: pl.Expr) -> pl.DataFrame:
         "status",
         LINE,
         nodes_requested=pl.when(pl.col("nodes") <= pl.col("gpus")).then(pl.col("nodes").cast(pl.Int64)),
-        gpus_per_node=pl.when((each >= 1) & (each == each.floor())).then(each).cast(pl.Int64),
+        gpus_per_node=pl.when((each >= 1) & (each == each.floor()) & each.is_finite()).then(each).cast(pl.Int64),
         time_limit_s=pl.col("limit"),
         submit_s=pl.col("arrival"),
         gpus=pl.col("gpus"),
