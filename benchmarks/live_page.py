@@ -83,26 +83,10 @@ def thrash(table: pl.DataFrame) -> str:
     return _table(["policy", *stops], rows)
 
 
-def speed(table: pl.DataFrame) -> str:
-    """A row for each figure, with its goal."""
-    value: dict[str, float] = dict(table.iter_rows())
-    turn = f"turn with {value['pending']:,.0f} pending jobs on 800 nodes"
-    rows = [
-        [f"{turn}, median", f"{value['turn_median_ms']:.1f} ms", ""],
-        [f"{turn}, 99th percentile", f"{value['turn_p99_ms']:.1f} ms", "50 ms"],
-        ["copy of the world for a forecast", f"{value['copy_ms']:.1f} ms", ""],
-        [f"a forecast of {value['pending']:,.0f} starts, in a thread of its own", f"{value['forecast_s']:.1f} s", ""],
-        [f"recovery of {value['pending']:,.0f} jobs", f"{value['recovery_s']:.2f} s", "2 s"],
-        ["submissions acknowledged in a second", f"{value['submissions_per_s']:,.0f}", "300"],
-        ["`pointsman queue` with 3,000 jobs", f"{value['queue_s']:.2f} s", "0.15 s"],
-    ]
-    return _table(["what", "measured", "goal"], rows)
-
-
 def draw(jobs: pl.DataFrame, path: Path) -> None:
     """Completion times of jobs, simulated beside live."""
     mpl.rcParams["svg.hashsalt"] = "live"
-    figure = Figure(figsize=(8.0, 4.2), layout="constrained")
+    figure = Figure(figsize=(8.0, 2.7), layout="constrained")
     for axes, (policy, colour) in zip(figure.subplots(1, 4, sharex=True, sharey=True), COLOURS.items(), strict=True):
         own = jobs.filter((pl.col("policy") == policy) & (pl.col("program") == "waits"))
         ends = [2, 400]
@@ -120,7 +104,7 @@ def _worst(runs: pl.DataFrame) -> float:
 
 def main() -> None:
     """See the module."""
-    read = {name: pl.read_csv(DATA / f"live-{name}.csv") for name in ("fidelity", "promises", "thrash", "speed")}
+    read = {name: pl.read_csv(DATA / f"live-{name}.csv") for name in ("fidelity", "promises", "thrash")}
     waits = read["fidelity"].filter(pl.col("program") == "waits")
     worst, of_sjf = (_worst(waits.filter((pl.col("policy") == "sjf") == is_sjf)) for is_sjf in (False, True))
     promised = read["promises"].filter(pl.col("promised") > 0)
@@ -136,7 +120,6 @@ def main() -> None:
         "budget": budget(read["fidelity"]),
         "promises": promises(promised),
         "thrash": thrash(read["thrash"]),
-        "speed": speed(read["speed"]),
     }
     fill(PAGE, tables)
     draw(pl.read_csv(DATA / "live-jobs.csv"), PAGE.with_suffix(".svg"))
