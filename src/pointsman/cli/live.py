@@ -9,22 +9,28 @@ from pointsman.cli import screen
 
 _TOLD = ("told_events", "seating", "adopting", "history")
 """What a world needs that is told from outside."""
+_Cluster = Annotated[str, typer.Option("--cluster", metavar="CLUSTER", help="Cluster file or shorthand, like 2x4.")]
+_Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="POLICY.PARAM=VALUE", help="Parameter of the policy. Repeatable."),
+]
+_State = Annotated[
+    Path | None, typer.Option("--state", metavar="DIR", help="Directory of the daemon's database and job records.")
+]
+_Socket = Annotated[Path | None, typer.Option("--socket", metavar="FILE", help="Socket of the daemon.")]
 app = typer.Typer(no_args_is_help=True, help="Run a policy on a live cluster.")
 
 
 @app.command()
 def start(
-    cluster: Annotated[str, typer.Option("--cluster", metavar="CLUSTER", help="Cluster file or shorthand, like 2x4.")],
+    cluster: _Cluster,
     policy: Annotated[
         str | None,
         typer.Option(
             "--policy", metavar="NAME", help="Policy that decides. Default: the one that decided last, else gittins."
         ),
     ] = None,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="POLICY.PARAM=VALUE", help="Parameter of the policy. Repeatable."),
-    ] = None,
+    set_: _Set = None,
     overheads: Annotated[
         str | None,
         typer.Option(
@@ -38,10 +44,8 @@ def start(
             metavar="DURATION", help="Time that a job runs before it may be preempted. Default: as last, else none."
         ),
     ] = None,
-    state: Annotated[
-        Path | None, typer.Option("--state", metavar="DIR", help="Directory of the daemon's database and job records.")
-    ] = None,
-    socket: Annotated[Path | None, typer.Option("--socket", metavar="FILE", help="Socket of the daemon.")] = None,
+    state: _State = None,
+    socket: _Socket = None,
     operator: Annotated[
         list[str] | None,
         typer.Option("--operator", metavar="USER", help="User that may change all jobs, nodes and the policy."),
@@ -77,26 +81,25 @@ def start(
 
 @app.command()
 def check(
-    cluster: Annotated[str, typer.Option("--cluster", metavar="CLUSTER", help="Cluster file or shorthand, like 2x4.")],
-    policy: Annotated[str, typer.Option("--policy", metavar="NAME", help="Policy that decides.")] = "gittins",
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="POLICY.PARAM=VALUE", help="Parameter of the policy. Repeatable."),
+    cluster: _Cluster,
+    policy: Annotated[
+        str | None, typer.Option("--policy", metavar="NAME", help="Policy that decides. Default: gittins.")
     ] = None,
+    set_: _Set = None,
     overheads: Annotated[
         str, typer.Option(metavar="NAME", help="Overheads that the policy assumes: a name or a YAML file.")
     ] = "realistic",
-    state: Annotated[
-        Path | None, typer.Option("--state", metavar="DIR", help="Directory of the daemon's database and job records.")
-    ] = None,
-    socket: Annotated[Path | None, typer.Option("--socket", metavar="FILE", help="Socket of the daemon.")] = None,
+    state: _State = None,
+    socket: _Socket = None,
 ) -> None:
     """Check whether a daemon could start here."""
     from pointsman.live.client.connection import own_folder, own_socket
     from pointsman.live.daemon.check import check as look
     from pointsman.live.world.roster import Deciding
+    from pointsman.policies.registry import DEFAULT
 
-    deciding = Deciding(policy, _params(policy, set_ or []), {"overheads": overheads})
+    name = policy or DEFAULT
+    deciding = Deciding(name, _params(name, set_ or []), {"overheads": overheads})
     faults = []
     for finding in look(cluster, deciding, state or own_folder(), socket or own_socket()):
         typer.echo(f"{'wrong' if finding.fault else 'ok'}: {finding.said}")
@@ -117,10 +120,7 @@ def status(format: Annotated[screen.Format, typer.Option(help="Output format.")]
 @app.command()
 def policy(
     name: Annotated[str, typer.Argument(metavar="POLICY", help="Policy that decides from now on.")],
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="POLICY.PARAM=VALUE", help="Parameter of the policy. Repeatable."),
-    ] = None,
+    set_: _Set = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only foretell what would change.")] = False,
     format: Annotated[screen.Format, typer.Option(help="Output format of --dry-run.")] = screen.Format.table,
 ) -> None:

@@ -107,13 +107,18 @@ def supposed(text: str) -> dict[str, Any]:
     Raises:
         UsageError: an option is wrong.
     """
-    parser = Parser(add_help=False, allow_abbrev=False)
-    add_options(parser)
     try:
-        found = {k: v for k, v in vars(parser.parse_args(shlex.split(text))).items() if v is not None}
+        words = shlex.split(text)
     except ValueError as error:
         raise UsageError(f"--submit {text!r:.60}: {error}") from None
-    return _body(found | {"export": "NONE"}, ["true"])
+    return _body(_given(words) | {"export": "NONE"}, ["true"])
+
+
+def _given(words: list[str]) -> dict[str, Any]:
+    """The options of a submission that stand in these words."""
+    parser = Parser(add_help=False, allow_abbrev=False)
+    add_options(parser)
+    return {k: v for k, v in vars(parser.parse_args(words)).items() if v is not None}
 
 
 def _body(found: dict[str, Any], command: list[str]) -> dict[str, Any]:
@@ -183,8 +188,6 @@ def _read(path: Path) -> str:
 
 def _options_in(path: Path, text: str) -> dict[str, Any]:
     """Of the marked lines before the first command."""
-    parser = Parser(add_help=False, allow_abbrev=False)
-    add_options(parser)
     found: dict[str, Any] = {}
     for number, line in enumerate(text.splitlines(), 1):
         if line.strip() and not line.startswith("#"):
@@ -193,8 +196,7 @@ def _options_in(path: Path, text: str) -> dict[str, Any]:
         if mark is None:
             continue
         try:
-            words = shlex.split(line[len(mark) :], comments=True)
-            found |= {k: v for k, v in vars(parser.parse_args(words)).items() if v is not None}
+            found |= _given(shlex.split(line[len(mark) :], comments=True))
         except (UsageError, ValueError) as error:
             raise InputError(str(error), path=path, line=number, fix="see 'pointsman submit --help'") from None
     return found

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from pointsman.live.control.job import Job
 from pointsman.live.control.loop import RELIEVED, ControlLoop
 from pointsman.live.world.growing import grow
 from pointsman.live.world.live_world import LiveWorld
@@ -22,15 +23,15 @@ def grow_in_place(loop: ControlLoop, roster: Roster) -> None:
         grow(loop.world, roster.prepared, roster.briefing, loop.store.kinds_of(loop.world.rows()))
 
 
-def successor(loop: ControlLoop, roster: Roster) -> LiveWorld:
-    """A world of `roster` in which all jobs have their seats.
+def successor(before: LiveWorld, jobs: Mapping[int, Job], roster: Roster) -> LiveWorld:
+    """A world of `roster` in which all jobs of the one before have their seats; `jobs` are these, by row.
 
     Raises:
         UsageError: its policy cannot run live.
     """
     world = roster.world()
-    asks = {id_: roster.asked_anew(job.ask, job.kind) for id_, job in loop.jobs.items()}
-    take_seats(world, seats_of(loop.world, asks), loop.world.now_ms, loop.world.rows_so_far)
+    asks = {row: roster.asked_anew(job.ask, job.kind) for row, job in jobs.items()}
+    take_seats(world, seats_of(before, asks), before.now_ms, before.rows_so_far)
     return world
 
 

@@ -210,8 +210,13 @@ class Daemon:
     def _switch(self, deciding: Deciding) -> None:
         roster = Roster(self.roster.cluster, deciding, self.roster.numbers)
         settings = {_DECIDING: json.dumps(asdict(deciding))}
-        go_on_in(self.loop, successor(self.loop, roster), roster, settings, self.clock.now_ms())
+        self._go_on_by(roster, settings)
         self.roster = roster
+
+    def _go_on_by(self, roster: Roster, settings: Mapping[str, str]) -> None:
+        """All jobs take their seats in a world of `roster`, which goes on."""
+        world = successor(self.loop.world, self.loop.jobs, roster)
+        go_on_in(self.loop, world, roster, settings, self.clock.now_ms())
 
     # -- turns --------------------------------------------------------------------------------------------
 
@@ -297,4 +302,4 @@ class Daemon:
         try:
             grow_in_place(self.loop, self.roster)
         except RunError:
-            go_on_in(self.loop, successor(self.loop, self.roster), self.roster, {}, self.clock.now_ms())
+            self._go_on_by(self.roster, {})

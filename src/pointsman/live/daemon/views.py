@@ -197,12 +197,12 @@ class Views:
             start = foretold.starts.get(row["job_id"])
             if row["state"] == "PENDING":
                 times = start or Start(math.inf, math.inf, math.inf)
-                expected = {f"{name}_s": self._foretold_s(foretold, ms) for name, ms in zip(_RANGE, times, strict=True)}
-                rows.append((times.likely_ms, row | expected))
+                rows.append((times.likely_ms, row | self._range_s(foretold, times)))
         return [row for _, row in sorted(rows, key=lambda pair: (pair[0], pair[1]["job_id"]))]
 
-    def _foretold_s(self, foretold: Foretold, ms: float) -> float | None:
-        return self._unix_s(foretold.at_ms + round(ms)) if math.isfinite(ms) else None
+    def _range_s(self, foretold: Foretold, start: Start) -> Row:
+        at_ms = [foretold.at_ms + round(ms) if math.isfinite(ms) else None for ms in start]
+        return {f"{name}_s": self._unix_s(ms) for name, ms in zip(_RANGE, at_ms, strict=True)}
 
     def expected(self, number: int, foretold: Foretold) -> Row:
         """What `explain` says besides: when a job is expected to start."""
@@ -211,7 +211,7 @@ class Views:
             return {}
         since_ms = self.daemon.clock.now_ms() - foretold.at_ms
         early, likely, late = (max(0.0, ms - since_ms) / 1000 for ms in start)
-        times = {f"{name}_s": self._foretold_s(foretold, ms) for name, ms in zip(_RANGE, start, strict=True)}
+        times = self._range_s(foretold, start)
         if math.isinf(likely):
             return times | {"expected": "it is not expected to start within a week"}
         between = f"{duration(early)} or more" if math.isinf(late) else f"{duration(early)} to {duration(late)}"

@@ -6,6 +6,7 @@ from statistics import fmean
 from typing import Final, NamedTuple
 
 from pointsman.live.control.job import Job
+from pointsman.live.control.succession import successor
 from pointsman.live.forecast.arrivals import HOUR_MS, WEEK
 from pointsman.live.forecast.futures import DRAWS, Future, Start, futures_of, quantiles
 from pointsman.live.forecast.present import Present
@@ -14,7 +15,6 @@ from pointsman.live.world.growing import grow
 from pointsman.live.world.live_world import LiveWorld
 from pointsman.live.world.plan import Action, actions_of
 from pointsman.live.world.roster import Deciding, Roster
-from pointsman.live.world.seating import seats_of, take_seats
 from pointsman.types import NodeState, Verb
 
 MOST_SHOWN: Final = 10
@@ -104,9 +104,7 @@ def changed(present: Present, change: Change, roster: Roster) -> Present:
 
 def _under(present: Present, roster: Roster) -> LiveWorld:
     """All jobs take their seats under another policy."""
-    before, world = present.world, roster.world()
-    asks = {row: roster.asked_anew(job.ask, job.kind) for row, job in present.jobs.items()}
-    take_seats(world, seats_of(before, asks), before.now_ms, before.rows_so_far)
+    before, world = present.world, successor(present.world, present.jobs, roster)
     for node, state in enumerate(before.simulation.handle.state.nodes["state"].tolist()):
         if state != NodeState.UP:
             world.tell_node(node, NodeState(state), before.now_ms)
