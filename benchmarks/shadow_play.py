@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pointsman
+from pointsman.cluster import load_cluster
 from pointsman.engine.setup.overheads import load_overheads
 from pointsman.live.backends.shadow import Delays, Program, Shadow, always
 from pointsman.live.control.job import Job
@@ -66,19 +67,23 @@ class Play:
     """A log on a daemon."""
 
     def __init__(
-        self, log: Workload, policy: str, folder: Path, delays: Delays | None = None, cluster: str = CLUSTER
+        self,
+        log: Workload,
+        policy: str,
+        folder: Path,
+        delays: Delays | None = None,
+        cluster: str = CLUSTER,
+        shadow: Callable[..., Any] = Shadow,
     ) -> None:
         self.rows = log.jobs.sort("submit_s").to_dicts()
         costs = load_overheads("realistic").stated()
         assumed = Delays(*(always(round(1000 * float(costs[f"{name}_s"]))) for name in ("start", "restore", "stop")))
         self.clock = SteppedClock()
 
-        def shadow(described: Any, _: Path) -> Any:
-            self.shadow = Shadow(described, Logged([row["duration_s"] for row in self.rows]), delays or assumed)
-            return self.shadow
-
-        setting = Setting(folder, cluster, policy, backend=shadow, clock=lambda store, least_ms: self.clock)  # ty: ignore
-        self.daemon = Daemon(setting)
+        self.shadow = shadow(load_cluster(cluster), Logged([row["duration_s"] for row in self.rows]), delays or assumed)
+        backend, clock = (lambda *_: self.shadow), (lambda *_: self.clock)
+        self.setting = Setting(folder, cluster, policy, backend=backend, clock=clock)  # ty: ignore
+        self.daemon = Daemon(self.setting)
         self.users: dict[str, int] = {}
         self.submitted = 0
 
@@ -102,14 +107,22 @@ class Play:
         submit_ms = math.ceil(1000 * self.rows[self.submitted]["submit_s"]) if left else NEVER_MS
         return min(submit_ms, self.shadow.next_ms(), loop.due_ms)
 
-    async def run(self, after_turn: Callable[[], Awaitable[None]] | None = None) -> None:
-        """To the end of the log."""
+    def begin_again(self) -> None:
+        """As after a death of the daemon: another takes over."""
+        self.daemon.close()
+        self.daemon = Daemon(self.setting)
+
+    def turn(self, jobs: list[Job]) -> None:
+        """All that has happened by now; these jobs are submitted."""
+        if len(self.daemon.roster.numbers) > len(self.daemon.loop.world.prepared.trace):
+            self.daemon.grow()
+        self.daemon.loop.turn(self.clock.at_ms, jobs)
+
+    async def run(self, after_turn: Callable[[], Awaitable[object]] | None = None) -> None:
+        """To the end of the log, or until `after_turn` answers True."""
         while (at_ms := self._next_ms()) < NEVER_MS:
             self.clock.at_ms = max(self.clock.at_ms, at_ms)
             self.shadow.step(self.clock.at_ms)
-            jobs = self._due()
-            if len(self.daemon.roster.numbers) > len(self.daemon.loop.world.prepared.trace):
-                self.daemon.grow()
-            self.daemon.loop.turn(self.clock.at_ms, jobs)
-            if after_turn is not None:
-                await after_turn()
+            self.turn(self._due())
+            if after_turn is not None and await after_turn() is True:
+                return

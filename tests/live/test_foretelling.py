@@ -10,6 +10,7 @@ import pytest
 pytest.importorskip("uvicorn", reason="pip install pointsman[live]")
 
 import pointsman
+from pointsman.live.control.promises import Promises
 from pointsman.live.control.store import VERSION, Store
 
 from .daemons import RunningDaemon, wait_for
@@ -149,9 +150,30 @@ def test_whether_a_daemon_could_start_is_said(daemon: RunningDaemon, tmp_path: P
 
 def test_a_store_of_the_first_version_is_taken_on(tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
-    store.connection.executescript("DROP TABLE promises; DROP TABLE audit; PRAGMA user_version = 1;")
+    tables = "DROP TABLE promises; DROP TABLE audit; DROP TABLE alarms;"
+    store.connection.executescript(f"{tables} PRAGMA user_version = 1;")
     store.close()
     store = Store(tmp_path / "store")
-    assert store.connection.execute("PRAGMA user_version").fetchone()[0] == VERSION == 2
+    assert store.connection.execute("PRAGMA user_version").fetchone()[0] == VERSION == 3
     assert store.connection.execute("SELECT * FROM promises").fetchall() == []
+    store.close()
+
+
+def test_promises_in_a_store_of_the_second_version_are_counted(tmp_path: Path) -> None:
+    """Three jobs were promised 5 to 9 s: one started then, one later, and one waits."""
+    store = Store(tmp_path / "store")
+    store.connection.executescript(
+        "DROP INDEX promises_told; ALTER TABLE promises DROP COLUMN kept; DROP TABLE alarms; PRAGMA user_version = 2;"
+        "INSERT INTO promises VALUES (1, 0, 5000, 6000, 9000), (2, 0, 5000, 6000, 9000), (3, 0, 5000, 6000, NULL);"
+        "INSERT INTO attempts (job, attempt, stage, parts, reason, intended_ms, started_ms)"
+        "VALUES (1, 1, 'RUNNING', '[]', '', 0, 7000), (2, 1, 'RUNNING', '[]', '', 0, 9001);"
+    )
+    store.close()
+    store = Store(tmp_path / "store")
+    promises = Promises(store)
+    assert (promises.started, promises.kept) == (2, 1)
+    promises.made.add(3)
+    promises.note_start(3, 20_000)  # it was promised no latest time
+    assert (promises.started, promises.kept) == (3, 2)
+    assert (Promises(store).started, Promises(store).kept) == (3, 2)
     store.close()

@@ -5,15 +5,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from pointsman.errors import BackendError
 from pointsman.live.backends.shadow import Delays, Faults, Program, exponential
+from pointsman.live.control.loop import MOST_MS
 from pointsman.live.control.orders import JobOrder
 from pointsman.live.control.orders import Verb as OrderOf
 from pointsman.live.control.store import Store
+from pointsman.live.world.live_world import LiveWorld
 from pointsman.policies.registry import LEARNED
 from pointsman.types import Verb
+from pointsman.workload import Workload
 
 from .stepped import Stepped
 from .test_equality import CLUSTERS, OTHERS, workload
@@ -101,6 +105,51 @@ def test_a_job_whose_starts_always_fail_costs_others_little(tmp_path: Path) -> N
     assert 3 <= len(starts) <= 8 + hours
 
 
+def test_failed_starts_count_and_alarms_are_known_after_a_death(tmp_path: Path) -> None:
+    stepped = Stepped(case_of("fifo"), tmp_path / "store")
+    stepped.submits, stepped.jobs = stepped.submits[:1], stepped.jobs[:1]
+    stepped.shadow.programs = {0: Program(1.0, never_starts=True)}
+    while len(stepped.decisions()) < 4:
+        assert stepped.turn()
+        stepped.die()
+    *before, after = (parts for *_, parts in stepped.decisions())
+    assert before == [before[0]] * 3 and after != before[0]
+    assert all("is drained: starts on it fail" in said for _, said in stepped.loop.alarms.last)
+    assert set(stepped.loop.store.wanted_nodes()) == {node for node, _ in json.loads(before[0])}
+
+
+def test_a_checkpoint_is_kept_every_five_minutes_in_which_there_are_turns(tmp_path: Path) -> None:
+    stepped = Stepped(case_of("gittins"), tmp_path / "store")
+
+    def journal_is_short() -> None:
+        (long_ms,) = stepped.loop.store.connection.execute("SELECT max(at_ms) - min(at_ms) FROM journal").fetchone()
+        assert (long_ms or 0) < MOST_MS
+
+    stepped.run(journal_is_short)
+
+
+class Protecting(Case):
+    """Attempts run for ten minutes before they may be preempted."""
+
+    def world(self, room: int = 1 << 12) -> LiveWorld:
+        world = super().world(room)
+        return LiveWorld(world.prepared, replace(self.rules, min_run_ms=600_000), self.policy(), None, room)
+
+
+def test_a_job_may_be_preempted_as_soon_as_it_is_not_protected(tmp_path: Path) -> None:
+    """A job of a day has all GPUs; one of a minute comes after two, and nothing else happens."""
+    frame = pl.DataFrame({"job_id": ["a", "b"], "submit_s": [0.0, 120.0], "duration_s": [86_400.0, 60.0], "gpus": 4})
+    case = Protecting(Workload.of(frame, source="test"), "1x4", "srtf", estimate="oracle")
+    stepped = Stepped(case, tmp_path / "store")
+    stepped.run(stepped.die)
+    rows = stepped.loop.store.connection.execute(
+        "SELECT job, started_ms, stopping_ms FROM attempts ORDER BY started_ms"
+    )
+    (_, started_ms, stopping_ms), *others = rows.fetchall()
+    assert stopping_ms == started_ms + 600_000
+    assert [row["job"] for row in others] == [1, 0]
+
+
 def test_a_job_that_is_cancelled_frees_its_gpus_when_it_is_gone(tmp_path: Path) -> None:
     case = case_of("fifo")
     stepped = Stepped(case, tmp_path / "store")
@@ -168,9 +217,9 @@ def test_a_policy_that_fails_is_relieved_and_every_job_is_done(tmp_path: Path, m
     case = case_of("fifo")
     monkeypatch.setattr(case, "policy", Broken)
     stepped = Stepped(case, tmp_path / "store")
-    while not stepped.loop.alarms:
+    while not stepped.loop.alarms.last:
         assert stepped.turn()
-    (alarm,) = stepped.loop.alarms
+    ((_, alarm),) = stepped.loop.alarms.last
     assert "policy 'broken' failed" in alarm
     assert "out of ideas" in alarm
     assert "fifo-backfill decides from now on" in alarm

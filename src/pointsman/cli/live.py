@@ -1,15 +1,26 @@
 """``pointsman live``: a policy decides on a cluster that runs."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from pointsman.cli import screen
 
+if TYPE_CHECKING:
+    from pointsman.live.daemon.daemon import Setting
+
+_FASTEST: Final = 10_000.0
+_ABSENT: Final = "{} is not installed: pip install 'pointsman[live]'"
+
 _TOLD = ("told_events", "seating", "adopting", "history")
 """What a world needs that is told from outside."""
-_Cluster = Annotated[str, typer.Option("--cluster", metavar="CLUSTER", help="Cluster file or shorthand, like 2x4.")]
+_Cluster = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster", metavar="CLUSTER", help="Cluster file or shorthand, like 2x4. Default: the GPUs of this machine."
+    ),
+]
 _Set = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="POLICY.PARAM=VALUE", help="Parameter of the policy. Repeatable."),
@@ -23,7 +34,7 @@ app = typer.Typer(no_args_is_help=True, help="Run a policy on a live cluster.")
 
 @app.command()
 def start(
-    cluster: _Cluster,
+    cluster: _Cluster = None,
     policy: Annotated[
         str | None,
         typer.Option(
@@ -54,6 +65,12 @@ def start(
         float, typer.Option("--longest-turn", metavar="SECONDS", help="Time after which a policy counts as hung.")
     ] = 60.0,
     poll: Annotated[float, typer.Option("--poll", metavar="SECONDS", help="Interval between looks at jobs.")] = 0.1,
+    simulate: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SPEED", help="Simulate the jobs instead of running them, so many times as fast as real time."
+        ),
+    ] = None,
 ) -> None:
     """Start the daemon: it schedules submitted jobs on this machine until it is stopped."""
     from pointsman.errors import UsageError
@@ -63,7 +80,7 @@ def start(
     try:
         from pointsman.live.daemon.serve import serve
     except ModuleNotFoundError as error:
-        raise UsageError(f"{error.name} is not installed: pip install 'pointsman[live]'") from None
+        raise UsageError(_ABSENT.format(error.name)) from None
     from pointsman.cli.compiled import prepare_code
     from pointsman.policies.registry import FALLBACK
 
@@ -71,17 +88,44 @@ def start(
         raise UsageError("--set: name the policy, too, with --policy")
     place = socket or own_socket()
     setting = Setting(
-        state or own_folder(), cluster, policy, _params(policy, set_ or []) if policy else {}, overheads,
-        None if min_run is None else _seconds("--min-run", min_run),
+        state or own_folder(), cluster or _this_machine(), policy, _params(policy, set_ or []) if policy else {},
+        overheads, None if min_run is None else _seconds("--min-run", min_run),
         compile=lambda name: prepare_code([name, FALLBACK], questions=True, more=_TOLD),  # a turn may not wait for that
         poll_s=poll, longest_turn_s=longest_turn,
     )  # fmt: skip
+    if simulate is not None:
+        setting = _simulated(setting, simulate)
     serve(setting, place, _uids(operator or []), lambda: screen.note(f"pointsman: ready at {place}"))
+
+
+def _this_machine() -> str:
+    """The cluster that it is."""
+    try:
+        from pointsman.live.backends.local.gpus import this_machine
+    except ModuleNotFoundError as error:
+        from pointsman.errors import UsageError
+
+        raise UsageError(_ABSENT.format(error.name)) from None
+    return this_machine()
+
+
+def _simulated(setting: "Setting", speed: float) -> "Setting":
+    """Without running anything."""
+    from dataclasses import replace
+
+    from pointsman.errors import UsageError
+    from pointsman.live.backends.paced import Paced
+    from pointsman.live.control.clock import FastClock
+
+    if not 1.0 <= speed <= _FASTEST:
+        raise UsageError(f"--simulate: from 1 to {_FASTEST:,.0f} times as fast, not {speed:g}")
+    backend, clock = (lambda cluster, _: Paced(cluster, speed)), (lambda *known: FastClock(*known, speed))
+    return replace(setting, backend=backend, clock=clock)
 
 
 @app.command()
 def check(
-    cluster: _Cluster,
+    cluster: _Cluster = None,
     policy: Annotated[
         str | None, typer.Option("--policy", metavar="NAME", help="Policy that decides. Default: gittins.")
     ] = None,
@@ -101,7 +145,7 @@ def check(
     name = policy or DEFAULT
     deciding = Deciding(name, _params(name, set_ or []), {"overheads": overheads})
     faults = []
-    for finding in look(cluster, deciding, state or own_folder(), socket or own_socket()):
+    for finding in look(cluster or _this_machine(), deciding, state or own_folder(), socket or own_socket()):
         typer.echo(f"{'wrong' if finding.fault else 'ok'}: {finding.said}")
         faults += [finding.fault] if finding.fault else []
     if faults:

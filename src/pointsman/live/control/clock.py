@@ -36,6 +36,24 @@ class Clock:
         """Since the store was made."""
         return self._at_ms + _since_boot_ms() - self._boot_ms
 
+    def until_s(self, at_ms: int) -> float:
+        """How long it is until then."""
+        return (at_ms - self.now_ms()) / 1000
+
+
+class FastClock(Clock):
+    """That of a simulated cluster, `speed` times as fast."""
+
+    def __init__(self, store: Store, least_ms: int, speed: float) -> None:
+        super().__init__(store, least_ms)
+        self._speed = speed
+
+    def now_ms(self) -> int:
+        return self._at_ms + int(self._speed * (super().now_ms() - self._at_ms))
+
+    def until_s(self, at_ms: int) -> float:
+        return super().until_s(at_ms) / self._speed
+
 
 def _since_boot_ms() -> int:
     return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1_000_000

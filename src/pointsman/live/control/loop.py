@@ -20,7 +20,9 @@ from pointsman.live.backends.facts import (
 )
 from pointsman.live.backends.protocol import Backend
 from pointsman.live.control.acting import ToDo
+from pointsman.live.control.alarms import Alarms
 from pointsman.live.control.book import Attempt, Cause, Stage
+from pointsman.live.control.deadlines import Deadlines
 from pointsman.live.control.job import Job
 from pointsman.live.control.obeying import hold, obey
 from pointsman.live.control.orders import Order
@@ -29,15 +31,16 @@ from pointsman.live.control.promises import Promises
 from pointsman.live.control.reconcile import Change, Happened, ghosts, node_changes, reconcile
 from pointsman.live.control.safety import BackOff, NodeFaults
 from pointsman.live.control.seat_records import keep_seats
+from pointsman.live.control.starting import note_start, pause, recall_faults, release_due
 from pointsman.live.control.store import Store
 from pointsman.live.world.checkpoint import checkpoint
 from pointsman.live.world.live_world import LiveWorld
 from pointsman.live.world.plan import Action
 from pointsman.policies.registry import FALLBACK, get_policy
-from pointsman.types import NEVER_MS, Event, JobState, NodeState, Reason, Told, Verb
+from pointsman.types import Event, JobState, NodeState, Reason, Told, Verb
 
-TURNS = 1000
-"""Between two checkpoints."""
+TURNS, MOST_MS = 1000, 300_000
+"""Between two checkpoints, at most; that of a long pause is kept with the turn that ends it."""
 SOON_MS = 60_000
 """An attempt that is lost so soon after it began lets its job pause, as a start that fails does."""
 RELIEVED = "relieved_by"
@@ -61,25 +64,35 @@ class ControlLoop:
     """How many of them each user has."""
     held: set[int] = field(default_factory=set)
     """Those that their users hold."""
-    alarms: list[str] = field(default_factory=list)
-    """What an operator must know, the last thing last."""
     turns: int = 0
+    alarms: Alarms = field(init=False)
     pauses: Pauses = field(init=False)
     promises: Promises = field(init=False)
+    deadlines: Deadlines = field(init=False)
     _alive_of: dict[int, AttemptId] = field(default_factory=dict)
     """The attempt of each job that has one."""
-    _limits_ms: dict[AttemptId, int] = field(default_factory=dict)
-    """When those that run have run for as long as they may, if that is limited."""
     nodes: dict[str, NodeState] = field(default_factory=dict)
     _to_do: ToDo = field(default_factory=ToDo)
+    _kept_ms: int = 0
+    """When the last checkpoint was kept."""
 
     def __post_init__(self) -> None:
-        self.pauses, self.promises = Pauses(self.store, self.back_off), Promises(self.store)
+        self.alarms, self.pauses = Alarms(self.store), Pauses(self.store, self.back_off)
+        self.promises = Promises(self.store)
+        self.go_on_in(self.world)
+        recall_faults(self)
+        self._kept_ms = self.world.now_ms
+
+    def go_on_in(self, world: LiveWorld) -> None:
+        """Another world, in which all jobs have their seats."""
+        self.world, self.deadlines = world, Deadlines(world.rules.min_run_ms)
+        for attempt in self.attempts.values():
+            self.deadlines.know(attempt, self.jobs, self.world.now_ms)
 
     @property
     def due_ms(self) -> int:
         """When there is to be a turn, whatever happens."""
-        return min([self.world.due_ms, *self.pauses.ends_ms().values(), *self._limits_ms.values()], default=NEVER_MS)
+        return min([self.world.due_ms, self.deadlines.next_ms(), *self.pauses.ends_ms().values()])
 
     def turn(self, now_ms: int, submitted: Sequence[Job] = (), orders: Sequence[Order] = ()) -> list[int]:
         """Everything up to now; the jobs that were submitted, in order.
@@ -99,9 +112,9 @@ class ControlLoop:
             if seen is not None:
                 self._reconcile(seen, now_ms)
             self._enforce_limits(now_ms)
-            self._release_due(now_ms)
+            release_due(self, now_ms)
             self.decide(now_ms)
-            self._keep_checkpoint_if_due()
+            self._keep_checkpoint_if_due(now_ms)
         self.act()
         return jobs
 
@@ -147,18 +160,12 @@ class ControlLoop:
         self.keep(replace(attempt, stage=Stage.STOPPING, cause=cause, stopping_ms=now_ms, stop_ms=None))
         self._to_do.stops.append(attempt.id)
 
-    def _limit_ms(self, attempt: Attempt) -> int | None:
-        """When an attempt that runs has run for as long as it may."""
-        if attempt.stage != Stage.RUNNING or attempt.started_ms is None:
-            return None
-        job = self.jobs[attempt.id.job]
-        if job.limit_ms is None:
-            return None
-        return attempt.started_ms + max(0, job.limit_ms - round(1000 * job.stop.checkpoint_s))  # it is asked before
-
     def _enforce_limits(self, now_ms: int) -> None:
-        for id_ in [id_ for id_, at_ms in self._limits_ms.items() if at_ms <= now_ms]:
+        for id_ in self.deadlines.over_limit(now_ms):
             self.withdraw(self.attempts[id_], Cause.TIME_LIMIT, now_ms)
+        if unprotected := self.deadlines.unprotected(now_ms):
+            node, _ = self.attempts[unprotected[0]].parts[0]
+            self._tell_node(node, self.nodes.get(node, NodeState.UP), now_ms)  # so that the policy looks at all again
 
     def _hear_answers(self, now_ms: int) -> None:
         for answer in self._to_do.answers:
@@ -189,9 +196,12 @@ class ControlLoop:
         for name, state in self._changed_nodes(seen, there).items():
             self.nodes[name] = state
             self.store.set_node(name, state)
-            node = self.node_names.index(name)
-            self.store.note(now_ms, "node", node, int(state))
-            self.world.tell_node(node, state, now_ms)
+            self._tell_node(name, state, now_ms)
+
+    def _tell_node(self, name: str, state: NodeState, now_ms: int) -> None:
+        node = self.node_names.index(name)
+        self.store.note(now_ms, "node", node, int(state))
+        self.world.tell_node(node, state, now_ms)
 
     def _carry_out(self, change: Change, now_ms: int, *, blames: bool = True) -> None:
         attempt = change.attempt
@@ -205,33 +215,14 @@ class ControlLoop:
             is_first = len(change.happened) > 1 and happened.kind == Event.STARTED
             self.tell(happened, now_ms - is_first)  # events of one instant are applied by their kinds, ends first
             if happened.kind == Event.START_FAILED:
-                self._pause(attempt, now_ms, blames=blames)
+                pause(self, attempt, now_ms, blames=blames)
             elif happened.kind == Event.FAIL and now_ms - (attempt.started_ms or 0) < SOON_MS:
-                self._pause(attempt, now_ms, blames=False)
+                pause(self, attempt, now_ms, blames=False)
             elif happened.kind == Event.STARTED:
-                self.pauses.forget(attempt.id.job)
-                self.faults.note_start(tuple(node for node, _ in attempt.parts))
+                note_start(self, attempt, now_ms)
             elif happened.kind in (Event.FINISH, Event.CANCEL):
                 state = happened.state if happened.kind == Event.FINISH else JobState.CANCELLED
                 self.end(attempt.id.job, state, now_ms)
-
-    # -- pauses -------------------------------------------------------------------------------------------
-
-    def _pause(self, attempt: Attempt, now_ms: int, *, blames: bool) -> None:
-        """A start has failed: the job waits for a while, and its nodes may be to blame; not if it was refused."""
-        self.pauses.begin(attempt.id.job, now_ms)
-        self.promises.withdraw(attempt.id.job)
-        self.tell(Happened(Told.HOLD, attempt.id.job), now_ms)
-        nodes = tuple(node for node, _ in attempt.parts) if blames else ()
-        for node in self.faults.note_failure(nodes, now_ms):
-            self.alarms.append(f"node {node} is drained: starts on it fail")
-            self.store.want_node(node, NodeState.DRAIN, "starts on it fail")
-
-    def _release_due(self, now_ms: int) -> None:
-        for job in self.pauses.ending(now_ms):
-            self.pauses.lift(job)
-            if job not in self.held:
-                self.tell(Happened(Told.RELEASE, job), now_ms)
 
     def end(self, job: int, state: JobState, now_ms: int) -> None:
         """A job has ended."""
@@ -274,7 +265,7 @@ class ControlLoop:
             self.keep_checkpoint()
 
     def _relieve(self, why: str) -> None:
-        self.alarms.append(f"{why}; {FALLBACK} decides from now on")
+        self.alarms.sound(f"{why}; {FALLBACK} decides from now on", self.world.now_ms)
         self.world.relieve(get_policy(FALLBACK).make())
         self.store.keep_setting(RELIEVED, FALLBACK)
 
@@ -305,15 +296,12 @@ class ControlLoop:
 
     def know(self, attempt: Attempt) -> None:
         """Have it in mind as it is now, until it has ended."""
-        id_, limit_ms = attempt.id, self._limit_ms(attempt)
+        id_ = attempt.id
+        self.deadlines.know(attempt, self.jobs, self.world.now_ms)
         if attempt.stage == Stage.ENDED:
             del self.attempts[id_], self._alive_of[id_.job]
         else:
             self.attempts[id_], self._alive_of[id_.job] = attempt, id_
-        if limit_ms is None:
-            self._limits_ms.pop(id_, None)
-        else:
-            self._limits_ms[id_] = limit_ms
 
     def attempt_of(self, job: int) -> Attempt | None:
         """The one of a job that has not ended."""
@@ -323,9 +311,9 @@ class ControlLoop:
     def _named(self, parts: tuple[tuple[int, int], ...]) -> Parts:
         return tuple((self.node_names[node], mask) for node, mask in parts)
 
-    def _keep_checkpoint_if_due(self) -> None:
+    def _keep_checkpoint_if_due(self, now_ms: int) -> None:
         self.turns += 1
-        if self.turns % TURNS == 0:
+        if self.turns % TURNS == 0 or now_ms - self._kept_ms >= MOST_MS:
             self.keep_checkpoint()
 
     def keep_all(self) -> None:
@@ -341,6 +329,7 @@ class ControlLoop:
     def keep_checkpoint(self) -> None:
         """The journal is not needed any more, up to here."""
         self.store.keep_checkpoint(len(self.world.prepared.trace), checkpoint(self.world))
+        self._kept_ms = self.world.now_ms
 
 
 def as_promised(attempt: Attempt, job: Job) -> Attempt:

@@ -9,10 +9,8 @@ from pointsman.live.control.store import Store
 _S: Final = 1000
 """Promises are of whole seconds."""
 _ALIVE: Final = "SELECT job FROM promises JOIN jobs ON id = job WHERE end_ms IS NULL"
-_COUNT: Final = """
-SELECT count(*) AS made, coalesce(sum(started_ms BETWEEN early_ms AND ifnull(late_ms, started_ms)), 0) AS kept
-FROM promises JOIN attempts ON attempts.job = promises.job AND attempt = 1 WHERE started_ms IS NOT NULL
-"""
+_COUNTS: Final = "SELECT count(*), ifnull(sum(kept), 0) FROM promises WHERE kept IS NOT NULL"
+_STARTED: Final = "UPDATE promises SET kept = ? BETWEEN early_ms AND ifnull(late_ms, ?) WHERE job = ? RETURNING kept"
 
 
 class Promises:
@@ -22,6 +20,8 @@ class Promises:
         self._store = store
         self.made = {row["job"] for row in store.connection.execute(_ALIVE)}
         """The jobs that have one and have not ended."""
+        self.started, self.kept = map(int, store.connection.execute(_COUNTS).fetchone())
+        """How many promised jobs have started, and how many of these within their range."""
 
     def make(self, made_ms: int, starts_ms: Mapping[int, tuple[float, float, float]]) -> None:
         """By job, when it starts: early, likely, late; within a turn of the store."""
@@ -29,22 +29,25 @@ class Promises:
             (job, made_ms, int(early) // _S * _S if math.isfinite(early) else made_ms, _whole(likely), _whole(late))
             for job, (early, likely, late) in starts_ms.items()
         ]
-        self._store.connection.executemany("INSERT OR IGNORE INTO promises VALUES (?, ?, ?, ?, ?)", rows)
+        sql = "INSERT OR IGNORE INTO promises (job, made_ms, early_ms, likely_ms, late_ms) VALUES (?, ?, ?, ?, ?)"
+        self._store.connection.executemany(sql, rows)
         self.made |= set(starts_ms)
 
     def withdraw(self, job: int) -> None:
         """Its user holds it, or its start failed: what was promised is void."""
         if job in self.made:
-            self._store.connection.execute("DELETE FROM promises WHERE job = ?", (job,))
+            self._store.connection.execute("DELETE FROM promises WHERE job = ? AND kept IS NULL", (job,))
+
+    def note_start(self, job: int, started_ms: int) -> None:
+        """Its first attempt runs."""
+        if job in self.made:
+            found = self._store.connection.execute(_STARTED, (started_ms, started_ms, job)).fetchall()
+            self.started += len(found)
+            self.kept += sum(row["kept"] for row in found)
 
     def forget(self, job: int) -> None:
         """It has ended."""
         self.made.discard(job)
-
-    def count(self) -> tuple[int, int]:
-        """How many promised jobs have started, and how many of these within their range."""
-        row = self._store.connection.execute(_COUNT).fetchone()
-        return int(row["made"]), int(row["kept"])
 
 
 def _whole(ms: float) -> int | None:

@@ -1,6 +1,7 @@
 """What keeps one bad job, or one bad node, from costing all others: pauses after failed starts, and drains."""
 
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 
@@ -42,7 +43,14 @@ class NodeFaults:
                 del self._seen[node]
         return bad
 
-    def note_start(self, nodes: tuple[str, ...]) -> None:
-        """A start succeeded on these nodes."""
-        for node in nodes:
-            self._seen.pop(node, None)
+    def note_start(self, nodes: tuple[str, ...]) -> bool:
+        """A start succeeded on these nodes; whether any had failed there."""
+        return any([self._seen.pop(node, None) for node in nodes])
+
+    def known(self) -> dict[str, list[int]]:
+        """When starts failed, by node."""
+        return {node: [*times] for node, times in self._seen.items()}
+
+    def recall(self, known: Mapping[str, list[int]]) -> None:
+        """What was known before."""
+        self._seen |= {node: deque(times, maxlen=self.faults) for node, times in known.items()}

@@ -13,13 +13,14 @@ from typing import Any, Final
 
 from pointsman.errors import BackendError, InputError
 from pointsman.live.backends.facts import AttemptId, Exit, Parts, Stop, gpus_in
+from pointsman.live.control.archive import Archive
 from pointsman.live.control.book import Attempt, Cause, Stage
 from pointsman.live.control.job import Job
 from pointsman.live.world.kind import Kind
 from pointsman.live.world.live_world import Ask
 from pointsman.types import JobState, NodeState
 
-_STEPS: Final = ("schema.sql", "schema_2.sql")
+_STEPS: Final = ("schema.sql", "schema_2.sql", "schema_3.sql")
 """From each version of the schema to the next."""
 VERSION: Final = len(_STEPS)
 """Of the schema; a store of a later one is refused."""
@@ -57,6 +58,7 @@ class Store:
             os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))  # it holds users' environments
             self.connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
             self._open()
+            self.archive = Archive(self.connection)
         except BaseException:
             os.close(self._lock)
             raise
@@ -204,19 +206,6 @@ class Store:
     def hold_job(self, id_: int, *, held: bool) -> None:
         """Its user holds it, or not any more."""
         self.connection.execute("UPDATE jobs SET held = ? WHERE id = ?", (held, id_))
-
-    def record_of_job(self, id_: int) -> sqlite3.Row | None:
-        """Its row in the table."""
-        return self.connection.execute("SELECT * FROM jobs WHERE id = ?", (id_,)).fetchone()
-
-    def ended_jobs(self, most: int | None) -> Iterator[sqlite3.Row]:
-        """The last so many that have ended, or all, the last first."""
-        sql = "SELECT * FROM jobs WHERE end_ms IS NOT NULL ORDER BY end_ms DESC, id DESC LIMIT ?"
-        return self.connection.execute(sql, (-1 if most is None else most,))
-
-    def attempts_of(self, id_: int) -> list[sqlite3.Row]:
-        """All of a job, in order."""
-        return self.connection.execute("SELECT * FROM attempts WHERE job = ? ORDER BY attempt", (id_,)).fetchall()
 
     def end_job(self, id_: int, state: JobState, end_ms: int) -> None:
         """It has ended."""

@@ -43,7 +43,7 @@ def go_on_in(loop: ControlLoop, world: LiveWorld, roster: Roster, settings: Mapp
         BackendError: it could not be kept, and this process must end.
     """
     now_ms = max(now_ms, world.now_ms)
-    loop.world = world
+    loop.go_on_in(world)
     for name, state in loop.nodes.items():
         if state != NodeState.UP:
             world.tell_node(loop.node_names.index(name), state, world.now_ms)  # before its policy looks at anything

@@ -246,7 +246,7 @@ class Daemon:
         self._bell.set()
 
     async def _wait(self) -> None:
-        due_s = (self.loop.due_ms - self.clock.now_ms()) / 1000 if self.loop.due_ms < NEVER_MS else self.setting.poll_s
+        due_s = self.clock.until_s(self.loop.due_ms) if self.loop.due_ms < NEVER_MS else self.setting.poll_s
         try:
             await asyncio.wait_for(self._bell.wait(), max(0.0, min(due_s, self.setting.poll_s)))
             await asyncio.sleep(self.setting.gather_s)

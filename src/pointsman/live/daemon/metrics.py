@@ -19,8 +19,8 @@ def exposition(views: Views) -> bytes:
         gpus.labels(state, gpu_type).set(many)
     turns = Gauge("pointsman_turns", "Turns since the daemon started.", registry=registry)
     turns.set(status["turns"])
-    alarms = Gauge("pointsman_alarms", "Alarms since the daemon started.", registry=registry)
-    alarms.set(len(status["alarms"]))
+    alarms = Gauge("pointsman_alarms", "Alarms since the database was made.", registry=registry)
+    alarms.set(views.daemon.loop.alarms.count())
     promised = Gauge(
         "pointsman_start_estimates", "Start estimates of jobs that have started.", ["kept"], registry=registry
     )

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from pointsman.errors import UsageError
 from pointsman.live.backends.facts import Stop
 from pointsman.live.control.job import Job
 from pointsman.live.world.kind import Kind
@@ -18,6 +19,10 @@ Path = Annotated[str, StringConstraints(pattern=r"^/[^\x00-\x1f\x7f]*$", max_len
 Text = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$", max_length=131_000)]
 """What fits in one argument of a process."""
 Variable = Annotated[str, StringConstraints(pattern=r"^[^\x00=]+$", max_length=4096)]
+
+
+_DIGITS = 10
+"""Of the largest number of a user."""
 
 
 class Submission(BaseModel):
@@ -96,6 +101,20 @@ def home(uid: int) -> dict[str, str]:
 def is_known(uid: int) -> bool:
     """Whether this machine has a user of that number."""
     return bool(home(uid))
+
+
+def user_number(name: str) -> int:
+    """The number of a user, or of none: its jobs are known by number.
+
+    Raises:
+        UsageError: this machine has no such user.
+    """
+    if name.isdecimal() and len(name) <= _DIGITS:
+        return int(name)
+    try:
+        return pwd.getpwnam(name).pw_uid
+    except KeyError:
+        raise UsageError(f"this machine has no user {name!r:.60}") from None
 
 
 def user_name(uid: int) -> str:

@@ -13,12 +13,13 @@ from pointsman.explain.room import Room
 from pointsman.inputs.durations import duration
 from pointsman.inputs.messages import counted
 from pointsman.live.backends.facts import AttemptId, Parts, gpus_in, output_name
+from pointsman.live.control.archive import reading
 from pointsman.live.control.book import Attempt, Stage
 from pointsman.live.control.job import Job
 from pointsman.live.control.store import job_of, parts_of
 from pointsman.live.daemon.daemon import Daemon
 from pointsman.live.daemon.forecaster import Foretold
-from pointsman.live.daemon.submission import user_name
+from pointsman.live.daemon.submission import user_name, user_number
 from pointsman.live.forecast.futures import Start
 from pointsman.live.world.kind import Kind
 from pointsman.types import NEVER_MS, NodeState, Reason
@@ -64,7 +65,7 @@ class Views:
         return {
             "job_id": number,
             "name": job.name,
-            "user": user_name(job.uid),
+            "user": kind.user or user_name(job.uid),
             "partition": kind.partition or "",
             "queue": kind.queue or "",
             "account": kind.account or "",
@@ -96,11 +97,11 @@ class Views:
 
     def job(self, number: int) -> Row | None:
         """All that is known of one job; None if there is none."""
-        record = self.daemon.store.record_of_job(number)
+        record = self.daemon.store.archive.record_of_job(number)
         if record is None:
             return None
         job = job_of(record["spec"])
-        attempts = [self._attempt_row(row) for row in self.daemon.store.attempts_of(number)]
+        attempts = [self._attempt_row(row) for row in self.daemon.store.archive.attempts_of([number])[number]]
         alive = self.daemon.loop.attempt_of(number)
         if record["end_ms"] is None:
             row = self._row(number, job, alive, self._reasons([] if alive else [number]))
@@ -134,17 +135,15 @@ class Views:
         }
 
     def history(self, most: int, user: str | None) -> list[Row]:
-        """Jobs that have ended, the last first."""
-        rows = []
-        for record in self.daemon.store.ended_jobs(most if user is None else None):
-            job = job_of(record["spec"])
-            if user is not None and user_name(job.uid) != user:
-                continue
-            attempts = self.daemon.store.attempts_of(record["id"])
-            rows.append(self._history_row(record, job, attempts))
-            if len(rows) == most:
-                break
-        return rows
+        """Jobs that have ended, the last first, read beside the daemon's thread.
+
+        Raises:
+            UsageError: there is no such user.
+        """
+        with reading(self.daemon.store.path) as archive:
+            records = archive.ended_jobs(most, None if user is None else user_number(user))
+            attempts = archive.attempts_of([record["id"] for record in records])
+        return [self._history_row(one, job_of(one["spec"]), attempts[one["id"]]) for one in records]
 
     def _history_row(self, record: Any, job: Job, attempts: list[Any]) -> Row:
         ran = [(self._begun_s(a) or 0.0, self._ended_s(a) or 0.0, a) for a in attempts if a["started_ms"] is not None]
@@ -257,7 +256,6 @@ class Views:
         stages = [attempt.stage for attempt in loop.attempts.values()]
         gpus = int(np.sum(self.daemon.roster.prepared.layout.node_gpus))
         due_ms = loop.due_ms
-        promised, kept = loop.promises.count()
         return {
             "policy": deciding.policy,
             "params": dict(deciding.params),
@@ -270,9 +268,9 @@ class Views:
             "stopping": stages.count(Stage.STOPPING),
             "turns": loop.turns,
             "next_decision_s": self._unix_s(due_ms) if due_ms < NEVER_MS else None,
-            "starts_promised": promised,
-            "starts_as_promised": kept,
-            "alarms": list(loop.alarms),
+            "starts_promised": loop.promises.started,
+            "starts_as_promised": loop.promises.kept,
+            "alarms": [f"{self._instant(at_ms)} {said}" for at_ms, said in loop.alarms.last],
         }
 
     def _begun_s(self, row: Any) -> float | None:

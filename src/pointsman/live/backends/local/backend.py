@@ -176,6 +176,7 @@ class Local:
             "POINTSMAN_NODE": node,
             "POINTSMAN_CHECKPOINT_DIR": str(self._checkpoints / str(launch.id.job)),
             "POINTSMAN_GPUS": ",".join(map(str, gpus)),
+            "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
             "CUDA_VISIBLE_DEVICES": ",".join(map(str, gpus)),
             "NNODES": str(len(launch.parts)),
             "NODE_RANK": str(rank),

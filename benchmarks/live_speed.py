@@ -1,0 +1,209 @@
+"""How fast a daemon is: ``python -m benchmarks.live_speed -o FILE``, about six minutes.
+
+Turns, recovery and forecasts are of a daemon's own objects on a simulated cluster of 800 nodes; submissions and
+commands are of a real daemon and its socket. Times are of the wall clock, on this machine's disk.
+"""
+
+import argparse
+import asyncio
+import csv
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import polars as pl
+
+import pointsman
+from benchmarks.shadow_play import Play
+from pointsman.live.backends.facts import Observation
+from pointsman.live.backends.shadow import Shadow
+from pointsman.live.client.connection import SOCKET, call
+from pointsman.live.control.job import Job
+from pointsman.live.daemon.forecaster import Forecaster
+from pointsman.workload import Workload
+
+CLUSTER, GPUS = "800x8", 6_400
+POLICIES: Final = ("fifo-backfill", "las", "tiresias", "gittins")
+PENDING: Final = 10_000
+WARM, TURNS = 50, 2_000
+SUBMISSIONS, CLIENTS = 9_600, 4
+COMMANDS: Final = {
+    "queue": ("queue",),
+    "queue as JSON": ("queue", "--format", "json"),
+    "show": ("show", "1"),
+    "live status": ("live", "status"),
+    "nodes": ("nodes",),
+}
+
+
+@dataclass(frozen=True)
+class Took:
+    """How long something took, again and again."""
+
+    what: str
+    policy: str
+    times_ms: list[float]
+
+    def row(self) -> dict[str, Any]:
+        """Its figures."""
+        times = sorted(self.times_ms)
+        return {
+            "what": self.what,
+            "policy": self.policy,
+            "times": len(times),
+            "median_ms": round(times[len(times) // 2], 2),
+            "p99_ms": round(times[min(len(times) - 1, len(times) * 99 // 100)], 2),
+            "greatest_ms": round(times[-1], 2),
+        }
+
+
+def took_ms(work: Callable[[], object]) -> float:
+    """Of one call."""
+    began_s = time.perf_counter()
+    work()
+    return 1000 * (time.perf_counter() - began_s)
+
+
+def crowded() -> Workload:
+    """Jobs like Philly's: a cluster's fill and `PENDING` more at once, and then more at load 1."""
+    log = pointsman.generate("philly", jobs=40_000, cluster_gpus=GPUS, load=1.0, seed=1)
+    jobs = log.jobs.filter(pl.col("gpus") <= 64).sort("submit_s")
+    running = int((jobs["gpus"].cum_sum() <= GPUS).sum())
+    at_once = running + PENDING
+    return Workload.of(
+        jobs.with_columns(submit_s=(pl.col("submit_s") - jobs["submit_s"][at_once]).clip(lower_bound=0.0)),
+        source="generated",
+    )
+
+
+class Watched(Shadow):
+    """It notes how long it is looked at, which is a backend's own time."""
+
+    looked_ms = 0.0
+
+    def observe(self) -> Observation:
+        began_s = time.perf_counter()
+        found = super().observe()
+        self.looked_ms += 1000 * (time.perf_counter() - began_s)
+        return found
+
+
+class Crowded(Play):
+    """A cluster with many pending jobs, whose turns are timed."""
+
+    def __init__(self, policy: str, folder: Path) -> None:
+        super().__init__(crowded(), policy, folder, cluster=CLUSTER, shadow=Watched)
+        self.turns_ms: list[float] = []
+
+    def turn(self, jobs: list[Job]) -> None:
+        """Without what the simulated cluster takes to be looked at."""
+        looked_ms = self.shadow.looked_ms
+        whole_ms = took_ms(lambda: super(Crowded, self).turn(jobs))
+        self.turns_ms.append(whole_ms - self.shadow.looked_ms + looked_ms)
+
+    async def play(self, turns: int) -> None:
+        """So many."""
+        until = len(self.turns_ms) + turns
+
+        async def enough() -> bool:
+            return len(self.turns_ms) >= until
+
+        await self.run(enough)
+
+
+async def turns(policy: str, folder: Path) -> list[Took]:
+    """Of a crowded cluster, whose pending jobs' starts are foretold; then another daemon takes over three times."""
+    crowd = Crowded(policy, folder)
+    await crowd.play(WARM)
+    crowd.turns_ms.clear()
+    await crowd.play(TURNS)
+    forecaster, foretold_ms = Forecaster(crowd.daemon), []
+    for _ in range(3):
+        began_s = time.perf_counter()
+        await forecaster.foretell()
+        foretold_ms.append(1000 * (time.perf_counter() - began_s))
+    forecaster.close()
+    loop = crowd.daemon.loop
+    print(f"{policy}: {len(loop.jobs) - len(loop.attempts)} pending, {len(loop.attempts)} with GPUs", file=sys.stderr)
+    recovered_ms = [took_ms(crowd.begin_again) for _ in range(3)]
+    crowd.daemon.close()
+    return [
+        Took("turn", policy, crowd.turns_ms), Took("forecast", policy, foretold_ms),
+        Took("recovery", policy, recovered_ms),
+    ]  # fmt: skip
+
+
+def _submit(client: int, times: Any) -> None:
+    """One of several clients, which submits one job after another."""
+    body = {"command": ["true"], "hold": True, "name": f"client{client}"}
+    times += [took_ms(lambda: call("POST", "/jobs", body)) for _ in range(SUBMISSIONS // CLIENTS)]
+
+
+def submissions() -> Iterator[Took]:
+    """To a real daemon, from several clients at once; each is answered once its job is on disk."""
+    with multiprocessing.Manager() as manager:
+        times = manager.list()
+        clients = [multiprocessing.Process(target=_submit, args=(k, times)) for k in range(CLIENTS)]
+        began_s = time.perf_counter()
+        for client in clients:
+            client.start()
+        for client in clients:
+            client.join()
+        each_ms = 1000 * (time.perf_counter() - began_s) / SUBMISSIONS
+        yield Took("submission, answered", "", [*times])
+        yield Took("submission, one of many", "", [each_ms])
+
+
+def commands() -> Iterator[Took]:
+    """Of users, by a real daemon with as many pending jobs."""
+    for name, words in COMMANDS.items():
+        command = [sys.executable, "-m", "pointsman", *words]
+        run = lambda: subprocess.run(command, check=True, stdout=subprocess.DEVNULL)  # noqa: B023, E731
+        yield Took(name, "", [took_ms(run) for _ in range(10)])
+
+
+def real(folder: Path) -> list[Took]:
+    """Submissions and commands."""
+    place = folder / "s" / "api.sock"
+    os.environ[SOCKET] = str(place)
+    words = ["--cluster", CLUSTER, "--state", str(folder / "state"), "--socket", str(place)]
+    daemon = subprocess.Popen([sys.executable, "-m", "pointsman", "live", "start", *words], stdout=subprocess.DEVNULL)
+    try:
+        while not place.exists():
+            time.sleep(0.1)
+        time.sleep(1.0)
+        return [*submissions(), *commands()]
+    finally:
+        daemon.send_signal(signal.SIGTERM)
+        daemon.wait(60)
+
+
+def main() -> None:
+    """Write a row for each figure."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("-o", type=Path, default=Path("docs/results/data/live-speed.csv"))
+    parser.add_argument("--policy", action="append")
+    options = parser.parse_args()
+    found: list[Took] = []
+    for policy in options.policy or POLICIES:
+        with tempfile.TemporaryDirectory() as folder:
+            found += asyncio.run(turns(policy, Path(folder)))
+    with tempfile.TemporaryDirectory() as folder:
+        found += real(Path(folder))
+    rows = [took.row() for took in found]
+    with options.o.open("w", newline="") as file:
+        writer = csv.DictWriter(file, [*rows[0]], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+if __name__ == "__main__":
+    main()

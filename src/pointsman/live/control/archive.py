@@ -1,0 +1,48 @@
+"""What became of jobs, as a store has it."""
+
+import sqlite3
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+_LAST: Final = """
+SELECT * FROM jobs WHERE end_ms IS NOT NULL AND (:uid IS NULL OR uid = :uid) ORDER BY end_ms DESC, id DESC LIMIT :most
+"""
+_ATTEMPTS: Final = "SELECT * FROM attempts WHERE job IN ({}) ORDER BY job, attempt"
+_AT_ONCE: Final = 500
+
+
+class Archive:
+    """Read by a connection to a store."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def record_of_job(self, id_: int) -> sqlite3.Row | None:
+        """Its row in the table."""
+        return self._connection.execute("SELECT * FROM jobs WHERE id = ?", (id_,)).fetchone()
+
+    def ended_jobs(self, most: int, uid: int | None) -> list[sqlite3.Row]:
+        """The last so many that have ended, of one user or of all, the last first."""
+        return self._connection.execute(_LAST, {"most": most, "uid": uid}).fetchall()
+
+    def attempts_of(self, ids: Sequence[int]) -> dict[int, list[sqlite3.Row]]:
+        """All of each of these jobs, in order."""
+        found: dict[int, list[sqlite3.Row]] = {id_: [] for id_ in ids}
+        for begin in range(0, len(ids), _AT_ONCE):
+            some = ids[begin : begin + _AT_ONCE]
+            for row in self._connection.execute(_ATTEMPTS.format(",".join("?" * len(some))), some):
+                found[row["job"]].append(row)
+        return found
+
+
+@contextmanager
+def reading(store: Path) -> Generator[Archive]:
+    """By a connection of one's own, beside the owner of the store."""
+    connection = sqlite3.connect(f"file:{store}?mode=ro", uri=True)
+    connection.row_factory = sqlite3.Row
+    try:
+        yield Archive(connection)
+    finally:
+        connection.close()
