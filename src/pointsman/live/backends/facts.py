@@ -2,6 +2,7 @@
 or out of order means the same each time.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple
@@ -54,6 +55,12 @@ Parts = tuple[tuple[str, int], ...]
 def gpus_in(mask: int) -> list[int]:
     """The indexes of the GPUs of a mask."""
     return [gpu for gpu in range(64) if mask >> gpu & 1]
+
+
+def gpus_of(parts: Parts) -> Iterator[tuple[str, int]]:
+    """(node, GPU) of each."""
+    for node, mask in parts:
+        yield from ((node, gpu) for gpu in gpus_in(mask))
 
 
 def output_name(output: str, id_: AttemptId) -> str:

@@ -5,7 +5,7 @@ each other. Its clock is stepped by whoever owns it.
 """
 
 import random
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -22,6 +22,7 @@ from pointsman.live.backends.facts import (
     Refused,
     Stop,
     Unsure,
+    gpus_of,
 )
 from pointsman.live.backends.protocol import Patience
 from pointsman.types import NodeState
@@ -90,6 +91,8 @@ class _Attempt:
     """When it began to run."""
     asked: bool = False
     exit: Exit | None = None
+    fact: AttemptFact | None = None
+    """What was last said of it, if that still holds."""
 
 
 class Shadow:
@@ -112,6 +115,10 @@ class Shadow:
         """How often each job did all of its work."""
         self._draw = random.Random(seed)
         self._attempts: dict[AttemptId, _Attempt] = {}
+        self._holders: dict[tuple[str, int], AttemptId] = {}
+        """By node and GPU, of those that have not ended."""
+        self._alive_of: dict[int, AttemptId] = {}
+        """By job."""
         self._done_ms: dict[int, float] = {}
         self._nodes = {name: NodeState.UP for name in cluster.layout().node_names}
 
@@ -121,8 +128,10 @@ class Shadow:
         return self.cluster
 
     def observe(self) -> Observation:
-        facts = [self._fact(id_, one) for id_, one in self._attempts.items() if not self._node_is_down(one)]
-        shown = [fact for fact in facts if not self._happens(self.faults.hidden)]
+        down = {name for name, state in self._nodes.items() if state == NodeState.DOWN}
+        there = self._attempts.items()
+        facts = [one.fact or self._fact(id_, one) for id_, one in there if not (down and _is_on(one, down))]
+        shown = [fact for fact in facts if not self._happens(self.faults.hidden)] if self.faults.hidden else facts
         nodes = tuple(NodeFact(name, state) for name, state in self._nodes.items())
         return Observation(tuple(shown), nodes, complete=len(shown) == len(facts))
 
@@ -136,7 +145,7 @@ class Shadow:
                 raise Refused("no such node, today")
             self._accept(launch)
             if self._happens(self.faults.forgotten):
-                del self._attempts[launch.id]
+                self._forget(launch.id)
         if self._happens(self.faults.unanswered):
             raise Unsure("no answer")
 
@@ -174,14 +183,15 @@ class Shadow:
         self._nodes[name] = state
         if state == NodeState.DOWN:
             for id_, one in [*self._attempts.items()]:
-                if one.phase != Phase.ENDED and any(node == name for node, _ in one.parts):
+                if one.phase != Phase.ENDED and _is_on(one, {name}):
                     self._done_ms.pop(id_.job, None) if one.phase == Phase.RUNNING else None
-                    del self._attempts[id_]
+                    self._forget(id_)
 
     def forget(self, attempts: Iterable[AttemptId], jobs: Iterable[int]) -> None:
         """The records of attempts that have ended are not needed any more."""
         for id_ in attempts:
-            self._attempts.pop(id_, None)
+            if id_ in self._attempts:
+                self._forget(id_)
 
     def alive(self) -> list[AttemptId]:
         return [id_ for id_, one in self._attempts.items() if one.phase != Phase.ENDED]
@@ -193,8 +203,17 @@ class Shadow:
     def _happens(self, share: float) -> bool:
         return share > 0.0 and self._draw.random() < share
 
-    def _node_is_down(self, one: _Attempt) -> bool:
-        return any(self._nodes[node] == NodeState.DOWN for node, _ in one.parts)
+    def _forget(self, id_: AttemptId) -> None:
+        """As if it had never been."""
+        self._let_go(id_, self._attempts.pop(id_))
+
+    def _let_go(self, id_: AttemptId, one: _Attempt) -> None:
+        """Its GPUs are free."""
+        for gpu in gpus_of(one.parts):
+            if self._holders.get(gpu) == id_:
+                del self._holders[gpu]
+        if self._alive_of.get(id_.job) == id_:
+            del self._alive_of[id_.job]
 
     def _accept(self, launch: Launch) -> None:
         self._check_alone(launch)
@@ -204,33 +223,34 @@ class Shadow:
 
     def _check_alone(self, launch: Launch) -> None:
         """Nothing else has any of its GPUs, and its job does not run."""
-        for id_, one in self._attempts.items():
-            if one.phase == Phase.ENDED:
-                continue
-            if id_.job == launch.id.job:
-                self.twice.append(f"job {id_.job} as {id_.attempt} and as {launch.id.attempt} at {self.now_ms}")
-            for node, mask in one.parts:
-                if any(node == other and mask & taken for other, taken in launch.parts):
-                    self.twice.append(f"GPUs of {node} by {id_} and {launch.id} at {self.now_ms}")
+        id_ = launch.id
+        if (other := self._alive_of.get(id_.job)) is not None:
+            self.twice.append(f"job {id_.job} as {other.attempt} and as {id_.attempt} at {self.now_ms}")
+        self._alive_of[id_.job] = id_
+        for gpu in gpus_of(launch.parts):
+            if gpu in self._holders:
+                self.twice.append(f"GPU {gpu} by {self._holders[gpu]} and {id_} at {self.now_ms}")
+            self._holders[gpu] = id_
 
     def _happen(self, id_: AttemptId, one: _Attempt) -> None:
         """What was due is over: a start, the work, or a stop."""
         program = self.programs[id_.job]
         if one.asked:
-            self._end(one, Exit(None, 15, ran=one.phase == Phase.RUNNING, asked=True))
+            self._end(id_, one, Exit(None, 15, ran=one.phase == Phase.RUNNING, asked=True))
         elif one.phase == Phase.ACCEPTED:
             if program.never_starts or self._happens(self.faults.failing_start):
-                self._end(one, Exit(127, ran=False))
+                self._end(id_, one, Exit(127, ran=False))
                 return
-            one.phase, one.since_ms = Phase.RUNNING, self.now_ms
+            one.phase, one.since_ms, one.fact = Phase.RUNNING, self.now_ms, None
             left = program.work_ms - self._done_ms.setdefault(id_.job, 0.0)
             one.due_ms = self.now_ms + max(1, int(-(-left // 1)))
         else:
             self.runs[id_.job] = self.runs.get(id_.job, 0) + 1
-            self._end(one, program.exit)
+            self._end(id_, one, program.exit)
 
-    def _end(self, one: _Attempt, exit_: Exit) -> None:
-        one.phase, one.exit, one.due_ms = Phase.ENDED, exit_, NEVER
+    def _end(self, id_: AttemptId, one: _Attempt, exit_: Exit) -> None:
+        self._let_go(id_, one)
+        one.phase, one.exit, one.due_ms, one.fact = Phase.ENDED, exit_, NEVER, None
 
     def _keep_progress(self, job: int, one: _Attempt) -> None:
         if one.phase == Phase.RUNNING:
@@ -238,4 +258,9 @@ class Shadow:
             self._done_ms[job] = max(0.0, done - self.delays.lost_ms)
 
     def _fact(self, id_: AttemptId, one: _Attempt) -> AttemptFact:
-        return AttemptFact(id_, one.phase, one.parts, one.exit)
+        one.fact = AttemptFact(id_, one.phase, one.parts, one.exit)
+        return one.fact
+
+
+def _is_on(one: _Attempt, nodes: Collection[str]) -> bool:
+    return any(node in nodes for node, _ in one.parts)

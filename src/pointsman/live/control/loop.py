@@ -39,8 +39,8 @@ from pointsman.live.world.plan import Action
 from pointsman.policies.registry import FALLBACK, get_policy
 from pointsman.types import Event, JobState, NodeState, Reason, Told, Verb
 
-TURNS, MOST_MS = 1000, 300_000
-"""Between two checkpoints, at most; that of a long pause is kept with the turn that ends it."""
+TURNS, FEW, MOST_MS = 1000, 100, 300_000
+"""Between two checkpoints there are at most so many turns, or few within so long: to replay few takes no time."""
 SOON_MS = 60_000
 """An attempt that is lost so soon after it began lets its job pause, as a start that fails does."""
 RELIEVED = "relieved_by"
@@ -75,13 +75,15 @@ class ControlLoop:
     _to_do: ToDo = field(default_factory=ToDo)
     _kept_ms: int = 0
     """When the last checkpoint was kept."""
+    _unkept: int = 0
+    """Turns since then."""
 
     def __post_init__(self) -> None:
         self.alarms, self.pauses = Alarms(self.store), Pauses(self.store, self.back_off)
         self.promises = Promises(self.store)
         self.go_on_in(self.world)
         recall_faults(self)
-        self._kept_ms = self.world.now_ms
+        self._kept_ms, self._unkept = self.world.now_ms, 0
 
     def go_on_in(self, world: LiveWorld) -> None:
         """Another world, in which all jobs have their seats."""
@@ -191,7 +193,7 @@ class ControlLoop:
         there = ghosts(self.attempts, seen)
         self._to_do.stops += [ghost.id for ghost in there]
         self._to_do.ended = [
-            fact.id for fact in seen.attempts if fact.phase == Phase.ENDED and fact.id not in self.attempts
+            fact.id for fact in seen.attempts if fact.id not in self.attempts and fact.phase == Phase.ENDED
         ]
         for name, state in self._changed_nodes(seen, there).items():
             self.nodes[name] = state
@@ -313,7 +315,8 @@ class ControlLoop:
 
     def _keep_checkpoint_if_due(self, now_ms: int) -> None:
         self.turns += 1
-        if self.turns % TURNS == 0 or now_ms - self._kept_ms >= MOST_MS:
+        self._unkept += 1
+        if self._unkept >= TURNS or (self._unkept >= FEW and now_ms - self._kept_ms >= MOST_MS):
             self.keep_checkpoint()
 
     def keep_all(self) -> None:
@@ -329,7 +332,7 @@ class ControlLoop:
     def keep_checkpoint(self) -> None:
         """The journal is not needed any more, up to here."""
         self.store.keep_checkpoint(len(self.world.prepared.trace), checkpoint(self.world))
-        self._kept_ms = self.world.now_ms
+        self._kept_ms, self._unkept = self.world.now_ms, 0
 
 
 def as_promised(attempt: Attempt, job: Job) -> Attempt:

@@ -71,7 +71,7 @@ def ghosts(alive: Mapping[AttemptId, Attempt], seen: Observation) -> list[Attemp
     """Attempts that run although the book does not know of them, or says that they have ended: they are to be stopped,
     and their nodes take no jobs until they are gone.
     """
-    return [fact for fact in seen.attempts if fact.phase in (Phase.ACCEPTED, Phase.RUNNING) and fact.id not in alive]
+    return [fact for fact in seen.attempts if fact.id not in alive and fact.phase in (Phase.ACCEPTED, Phase.RUNNING)]
 
 
 def _change(attempt: Attempt, fact: AttemptFact, down: frozenset[str], patience: Patience, now_ms: int) -> Change:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pointsman.errors import BackendError, InputError
-from pointsman.live.backends.facts import AttemptId, Exit, Parts, Stop, gpus_in
+from pointsman.live.backends.facts import AttemptId, Exit, Parts, Stop, gpus_of
 from pointsman.live.control.archive import Archive
 from pointsman.live.control.book import Attempt, Cause, Stage
 from pointsman.live.control.job import Job
@@ -310,12 +310,6 @@ def job_of(spec: str) -> Job:
 def parts_of(text: str) -> Parts:
     """The GPUs of an attempt, as its row in the table has them."""
     return tuple((str(node), int(mask)) for node, mask in json.loads(text))
-
-
-def gpus_of(parts: Parts) -> Iterator[tuple[str, int]]:
-    """(node, GPU) of each."""
-    for node, mask in parts:
-        yield from ((node, gpu) for gpu in gpus_in(mask))
 
 
 def _attempt_of(row: sqlite3.Row) -> Attempt:

@@ -127,10 +127,12 @@ def _classify_again(new: Handle, prepared: Prepared, briefing: Briefing | None, 
     """What is looked up of each job by its kind."""
     jobs: Any = new.jobs
     schedulers = prepared.pools.schedulers
-    for j in np.flatnonzero(jobs["state"] != 0).tolist():
-        like = prepared.trace[kinds[int(jobs["row"][j])]]
-        for field in ("queue", "speed"):
-            jobs[field][j] = like[field]
-        if briefing is not None:
-            new.state.job_numbers[j] = briefing.numbers[kinds[int(jobs["row"][j])]]
-        jobs["cls"][j] = like["cls"] - like["cls"] % schedulers + jobs["cls"][j] % schedulers  # it stays where it is
+    there = np.flatnonzero(jobs["state"] != 0)
+    of_kind = np.array([kinds[row] for row in jobs["row"][there].tolist()], np.int64)
+    like = prepared.trace[of_kind]
+    for field in ("queue", "speed"):
+        jobs[field][there] = like[field]
+    if briefing is not None:
+        new.state.job_numbers[there] = briefing.numbers[of_kind]
+    own = jobs["cls"][there] % schedulers  # it stays with its scheduler
+    jobs["cls"][there] = like["cls"] - like["cls"] % schedulers + own
