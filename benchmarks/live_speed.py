@@ -7,7 +7,6 @@ commands are of a real daemon and its socket. Times are of the wall clock, on th
 import argparse
 import asyncio
 import csv
-import multiprocessing
 import os
 import signal
 import subprocess
@@ -15,7 +14,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,22 +27,18 @@ from benchmarks.shadow_play import Play
 from pointsman.live.backends.facts import Observation
 from pointsman.live.backends.shadow import Shadow
 from pointsman.live.client.connection import SOCKET, call
-from pointsman.live.control.job import Job
 from pointsman.live.daemon.forecaster import Forecaster
+from pointsman.live.records.job import Job
 from pointsman.workload import Workload
 
 CLUSTER, GPUS = "800x8", 6_400
 POLICIES: Final = ("fifo-backfill", "las", "tiresias", "gittins")
-PENDING: Final = 10_000
-WARM, TURNS = 50, 2_000
-SUBMISSIONS, CLIENTS = 9_600, 4
-COMMANDS: Final = {
-    "queue": ("queue",),
-    "queue as JSON": ("queue", "--format", "json"),
-    "show": ("show", "1"),
-    "live status": ("live", "status"),
-    "nodes": ("nodes",),
-}
+PENDING: Final = 14_000
+WARM, TURNS = 50, 600
+FEW, MANY = 960, 9_600
+"""Jobs that wait as commands are timed."""
+CLIENTS: Final = 16
+COMMANDS: Final = (("queue",), ("show", "1"), ("nodes",), ("live", "status"))
 
 
 @dataclass(frozen=True)
@@ -141,33 +138,23 @@ async def turns(policy: str, folder: Path) -> list[Took]:
     ]  # fmt: skip
 
 
-def _submit(client: int, times: Any) -> None:
-    """One of several clients, which submits one job after another."""
-    body = {"command": ["true"], "hold": True, "name": f"client{client}"}
-    times += [took_ms(lambda: call("POST", "/jobs", body)) for _ in range(SUBMISSIONS // CLIENTS)]
-
-
-def submissions() -> Iterator[Took]:
+def submit(jobs: int) -> Iterator[Took]:
     """To a real daemon, from several clients at once; each is answered once its job is on disk."""
-    with multiprocessing.Manager() as manager:
-        times = manager.list()
-        clients = [multiprocessing.Process(target=_submit, args=(k, times)) for k in range(CLIENTS)]
+    body = {"command": ["true"], "hold": True}
+    with ThreadPoolExecutor(CLIENTS) as clients:
         began_s = time.perf_counter()
-        for client in clients:
-            client.start()
-        for client in clients:
-            client.join()
-        each_ms = 1000 * (time.perf_counter() - began_s) / SUBMISSIONS
-        yield Took("submission, answered", "", [*times])
-        yield Took("submission, one of many", "", [each_ms])
+        answers = [*clients.map(lambda _: took_ms(lambda: call("POST", "/jobs", body)), range(jobs))]
+        each_ms = 1000 * (time.perf_counter() - began_s) / jobs
+    yield Took("submission, until answered", "", answers)
+    yield Took(f"submission, one of {jobs:,}", "", [each_ms])
 
 
-def commands() -> Iterator[Took]:
-    """Of users, by a real daemon with as many pending jobs."""
-    for name, words in COMMANDS.items():
+def commands(jobs: int) -> Iterator[Took]:
+    """Of users, by a real daemon with so many pending jobs."""
+    for words in COMMANDS:
         command = [sys.executable, "-m", "pointsman", *words]
-        run = lambda: subprocess.run(command, check=True, stdout=subprocess.DEVNULL)  # noqa: B023, E731
-        yield Took(name, "", [took_ms(run) for _ in range(10)])
+        times_ms = [took_ms(partial(subprocess.run, command, check=True, stdout=subprocess.DEVNULL)) for _ in range(10)]
+        yield Took(f"{' '.join(words)}, {jobs:,} jobs", "", times_ms)
 
 
 def real(folder: Path) -> list[Took]:
@@ -180,7 +167,7 @@ def real(folder: Path) -> list[Took]:
         while not place.exists():
             time.sleep(0.1)
         time.sleep(1.0)
-        return [*submissions(), *commands()]
+        return [*submit(FEW), *commands(FEW), *submit(MANY - FEW), *commands(MANY)]
     finally:
         daemon.send_signal(signal.SIGTERM)
         daemon.wait(60)

@@ -10,9 +10,9 @@ from pathlib import Path
 from pointsman.live.backends.facts import Stop
 from pointsman.live.backends.local.backend import Local
 from pointsman.live.control.clock import Clock
-from pointsman.live.control.job import Job
 from pointsman.live.control.recovery import recovered
-from pointsman.live.control.store import Store
+from pointsman.live.records.job import Job
+from pointsman.live.records.store import Store
 
 from .killing import STEPS, case
 

@@ -4,11 +4,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from pointsman.live.backends.shadow import Delays, Faults, Program, Shadow, always
-from pointsman.live.control.job import Job
 from pointsman.live.control.loop import ControlLoop
 from pointsman.live.control.recovery import recovered
 from pointsman.live.control.safety import NodeFaults
-from pointsman.live.control.store import Store
+from pointsman.live.records.job import Job
+from pointsman.live.records.store import Store
 from pointsman.types import NEVER_MS
 
 from .toy import Case

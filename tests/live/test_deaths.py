@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pointsman.live.backends.shadow import Shadow
-from pointsman.live.control.store import Store
+from pointsman.live.records.store import Store
 from pointsman.types import NEVER_MS
 
 from .stepped import Stepped

@@ -7,13 +7,13 @@ from dataclasses import replace
 import pytest
 
 from pointsman.cluster import load_cluster
-from pointsman.live.control.job import Job
 from pointsman.live.forecast.arrivals import HOUR_MS, Arrivals, Came
 from pointsman.live.forecast.durations import Draw, Durations, Like
 from pointsman.live.forecast.futures import starts
 from pointsman.live.forecast.present import Present
 from pointsman.live.forecast.record import Record
 from pointsman.live.forecast.whatif import Change, what_if
+from pointsman.live.records.job import Job
 from pointsman.live.world.kind import Kind
 from pointsman.live.world.live_world import Ask
 from pointsman.live.world.roster import Deciding, Roster

@@ -11,7 +11,7 @@ pytest.importorskip("uvicorn", reason="pip install pointsman[live]")
 
 import pointsman
 from pointsman.live.control.promises import Promises
-from pointsman.live.control.store import VERSION, Store
+from pointsman.live.records.store import VERSION, Store
 
 from .daemons import RunningDaemon, wait_for
 

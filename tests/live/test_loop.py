@@ -13,7 +13,7 @@ from pointsman.live.backends.shadow import Delays, Faults, Program, exponential
 from pointsman.live.control.loop import FEW, MOST_MS
 from pointsman.live.control.orders import JobOrder
 from pointsman.live.control.orders import Verb as OrderOf
-from pointsman.live.control.store import Store
+from pointsman.live.records.store import Store
 from pointsman.live.world.live_world import LiveWorld
 from pointsman.policies.registry import LEARNED
 from pointsman.types import Verb
@@ -118,7 +118,7 @@ def test_failed_starts_count_and_alarms_are_known_after_a_death(tmp_path: Path) 
     assert set(stepped.loop.store.wanted_nodes()) == {node for node, _ in json.loads(before[0])}
 
 
-def test_a_checkpoint_is_kept_after_five_minutes_with_a_hundred_turns(tmp_path: Path) -> None:
+def test_a_checkpoint_is_kept_after_five_minutes_with_many_turns(tmp_path: Path) -> None:
     stepped = Stepped(case_of("gittins"), tmp_path / "store")
     turns_in_journal: list[int] = []
 

@@ -6,8 +6,8 @@ import pytest
 
 from pointsman.live.backends.facts import AttemptFact, AttemptId, Exit, NodeFact, Observation, Phase
 from pointsman.live.backends.protocol import Patience
-from pointsman.live.control.book import Attempt, Cause, Stage
 from pointsman.live.control.reconcile import Change, Happened, ghosts, node_changes, reconcile
+from pointsman.live.records.book import Attempt, Cause, Stage
 from pointsman.types import Event, JobState, NodeState, Told
 
 ID = AttemptId(7, 2)

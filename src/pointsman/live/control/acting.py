@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 from pointsman.live.backends.facts import AttemptId, Launch, Refused, Stop, Unsure
 from pointsman.live.backends.protocol import Backend
-from pointsman.live.control.book import Attempt, Stage
-from pointsman.live.control.job import Job
+from pointsman.live.records.book import Attempt, Stage
+from pointsman.live.records.job import Job
 
 
 @dataclass(frozen=True)

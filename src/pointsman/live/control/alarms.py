@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from pointsman.live.control.store import Store
+from pointsman.live.records.store import Store
 
 _MOST: Final = 20
 """Alarms that are shown; the store has all."""

@@ -4,7 +4,7 @@ import json
 import time
 from pathlib import Path
 
-from pointsman.live.control.store import Store
+from pointsman.live.records.store import Store
 
 ANCHOR = "clock"
 """Under which name a store keeps the last time that both clocks were read."""

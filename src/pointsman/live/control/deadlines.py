@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from pointsman.live.backends.facts import AttemptId
-from pointsman.live.control.book import Attempt, Stage
-from pointsman.live.control.job import Job
+from pointsman.live.records.book import Attempt, Stage
+from pointsman.live.records.job import Job
 from pointsman.types import NEVER_MS
 
 

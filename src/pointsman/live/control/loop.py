@@ -21,25 +21,25 @@ from pointsman.live.backends.facts import (
 from pointsman.live.backends.protocol import Backend
 from pointsman.live.control.acting import ToDo
 from pointsman.live.control.alarms import Alarms
-from pointsman.live.control.book import Attempt, Cause, Stage
 from pointsman.live.control.deadlines import Deadlines
-from pointsman.live.control.job import Job
 from pointsman.live.control.obeying import hold, obey
 from pointsman.live.control.orders import Order
 from pointsman.live.control.pauses import Pauses
 from pointsman.live.control.promises import Promises
 from pointsman.live.control.reconcile import Change, Happened, ghosts, node_changes, reconcile
 from pointsman.live.control.safety import BackOff, NodeFaults
-from pointsman.live.control.seat_records import keep_seats
 from pointsman.live.control.starting import note_start, pause, recall_faults, release_due
-from pointsman.live.control.store import Store
+from pointsman.live.records.book import Attempt, Cause, Stage
+from pointsman.live.records.job import Job
+from pointsman.live.records.seat_records import keep_seats
+from pointsman.live.records.store import Store
 from pointsman.live.world.checkpoint import checkpoint
 from pointsman.live.world.live_world import LiveWorld
 from pointsman.live.world.plan import Action
 from pointsman.policies.registry import FALLBACK, get_policy
 from pointsman.types import Event, JobState, NodeState, Reason, Told, Verb
 
-TURNS, FEW, MOST_MS = 1000, 100, 300_000
+TURNS, FEW, MOST_MS = 1000, 250, 300_000
 """Between two checkpoints there are at most so many turns, or few within so long: to replay few takes no time."""
 SOON_MS = 60_000
 """An attempt that is lost so soon after it began lets its job pause, as a start that fails does."""

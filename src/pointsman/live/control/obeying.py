@@ -4,13 +4,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final, Protocol
 
-from pointsman.live.control.book import Attempt, Cause, Stage
-from pointsman.live.control.job import Job
 from pointsman.live.control.orders import NodeOrder, Order, Verb
 from pointsman.live.control.pauses import Pauses
 from pointsman.live.control.promises import Promises
 from pointsman.live.control.reconcile import Happened
-from pointsman.live.control.store import Store
+from pointsman.live.records.book import Attempt, Cause, Stage
+from pointsman.live.records.job import Job
+from pointsman.live.records.store import Store
 from pointsman.types import Event, JobState, Told
 
 

@@ -1,7 +1,7 @@
 """Jobs that wait for a while because a start of theirs has failed."""
 
 from pointsman.live.control.safety import BackOff
-from pointsman.live.control.store import Store
+from pointsman.live.records.store import Store
 
 
 class Pauses:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import Final
 
-from pointsman.live.control.store import Store
+from pointsman.live.records.store import Store
 
 _S: Final = 1000
 """Promises are of whole seconds."""

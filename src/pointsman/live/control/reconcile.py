@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from pointsman.live.backends.facts import AttemptFact, AttemptId, Exit, Observation, Phase
 from pointsman.live.backends.protocol import Patience
-from pointsman.live.control.book import Attempt, Cause, Stage
+from pointsman.live.records.book import Attempt, Cause, Stage
 from pointsman.types import Event, JobState, NodeState, Told
 
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from pointsman.live.backends.protocol import Backend
 from pointsman.live.control.loop import RELIEVED, ControlLoop, as_promised
-from pointsman.live.control.store import Store
+from pointsman.live.records.store import Store
 from pointsman.live.world.checkpoint import OTHER_WORLD, NotAlike, identity, restore
 from pointsman.live.world.growing import grow
 from pointsman.live.world.live_world import Ask, LiveWorld

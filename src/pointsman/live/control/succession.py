@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from pointsman.live.control.job import Job
 from pointsman.live.control.loop import RELIEVED, ControlLoop
+from pointsman.live.records.job import Job
 from pointsman.live.world.growing import grow
 from pointsman.live.world.live_world import LiveWorld
 from pointsman.live.world.roster import Roster

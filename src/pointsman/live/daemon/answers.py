@@ -4,9 +4,9 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from pointsman.live.control.job import Job
 from pointsman.live.daemon.submission import user_name
 from pointsman.live.forecast.whatif import Answer, Figure
+from pointsman.live.records.job import Job
 
 Row = dict[str, Any]
 

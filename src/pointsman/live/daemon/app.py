@@ -3,7 +3,6 @@
 import json
 import os
 import re
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Annotated, Any, Final
 
@@ -11,6 +10,7 @@ from fastapi import Depends, FastAPI, Path, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from pointsman.errors import BackendError, InputError, PointsmanError, UsageError
 from pointsman.live.control.orders import JobOrder, NodeOrder, Verb
@@ -227,11 +227,7 @@ def _owner_of_ended(daemon: Daemon, number: int) -> int:
 
 
 def _say_errors(app: FastAPI) -> None:
-    @app.middleware("http")
-    async def bounded(request: Request, go_on: Callable[[Request], Awaitable[Response]]) -> Response:
-        if int(request.headers.get("content-length") or 0) > MOST_BYTES or "transfer-encoding" in request.headers:
-            return _problem(413, f"a request may have {MOST_BYTES:,} bytes, and must say how many it has", 2)
-        return await go_on(request)
+    app.add_middleware(_Bounded)
 
     @app.exception_handler(PointsmanError)
     async def ours(_: Request, error: PointsmanError) -> JSONResponse:
@@ -245,6 +241,21 @@ def _say_errors(app: FastAPI) -> None:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"][1:])
         return _problem(400, f"{where}: {first['msg']}" if where else str(first["msg"]), 2)
+
+
+class _Bounded:
+    """Requests say how long they are, and are not longer than `MOST_BYTES`."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = dict(scope.get("headers", ()))
+        if int(headers.get(b"content-length") or 0) > MOST_BYTES or b"transfer-encoding" in headers:
+            refused = _problem(413, f"a request may have {MOST_BYTES:,} bytes, and must say how many it has", 2)
+            await refused(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
 
 
 def _problem(status: int, detail: str, exit_code: int) -> JSONResponse:

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from pointsman.cluster import load_cluster
 from pointsman.errors import BackendError, PointsmanError, UsageError
 from pointsman.inputs.messages import counted
-from pointsman.live.control.store import Store
+from pointsman.live.records.store import Store
 from pointsman.live.world.roster import Deciding, Roster
 from pointsman.live.world.suitable import check_suits_live
 

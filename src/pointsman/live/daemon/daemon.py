@@ -19,11 +19,11 @@ from pointsman.live.control.clock import Clock
 from pointsman.live.control.loop import ControlLoop
 from pointsman.live.control.orders import Order
 from pointsman.live.control.recovery import going_on, recovered
-from pointsman.live.control.seat_records import take_kept_seats
-from pointsman.live.control.store import Store
 from pointsman.live.control.succession import go_on_in, grow_in_place, successor
 from pointsman.live.daemon.submission import Submission, is_known, user_name
 from pointsman.live.daemon.watchdog import Watchdog, was_hung
+from pointsman.live.records.seat_records import take_kept_seats
+from pointsman.live.records.store import Store
 from pointsman.live.world.checkpoint import NotAlike
 from pointsman.live.world.kind import Kind
 from pointsman.live.world.live_world import ROOM

@@ -11,11 +11,11 @@ from pointsman.cluster import Cluster
 from pointsman.cluster.yaml_file import parse_cluster
 from pointsman.errors import InputError
 from pointsman.live.control.clock import ANCHOR
-from pointsman.live.control.store import job_of, parts_of
 from pointsman.live.daemon.daemon import CLUSTER
 from pointsman.live.daemon.submission import user_name
 from pointsman.live.daemon.told_run import TOLD, told_run
 from pointsman.live.daemon.views import nodes_of
+from pointsman.live.records.store import job_of, parts_of
 from pointsman.report import write_run
 from pointsman.workload import Workload, write_workload
 

@@ -10,12 +10,12 @@ from typing import Any, Final
 
 from pointsman.engine.jit.ahead import HOSTED_HOOKS, compile_ahead, units_of
 from pointsman.errors import PointsmanError
-from pointsman.live.control.book import Cause
 from pointsman.live.daemon.daemon import Daemon, TooMany
 from pointsman.live.forecast.futures import Start, starts
 from pointsman.live.forecast.present import Present
 from pointsman.live.forecast.record import Record
 from pointsman.live.forecast.whatif import Answer, Change, what_if
+from pointsman.live.records.book import Cause
 
 EVERY_S: Final = 10.0
 BUSY: Final = 0.1

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from pointsman.errors import UsageError
 from pointsman.live.backends.facts import Stop
-from pointsman.live.control.job import Job
+from pointsman.live.records.job import Job
 from pointsman.live.world.kind import Kind
 from pointsman.live.world.live_world import Ask
 from pointsman.live.world.roster import Roster

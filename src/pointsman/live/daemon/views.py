@@ -13,14 +13,14 @@ from pointsman.explain.room import Room
 from pointsman.inputs.durations import duration
 from pointsman.inputs.messages import counted
 from pointsman.live.backends.facts import AttemptId, Parts, gpus_in, output_name
-from pointsman.live.control.archive import reading
-from pointsman.live.control.book import Attempt, Stage
-from pointsman.live.control.job import Job
-from pointsman.live.control.store import job_of, parts_of
 from pointsman.live.daemon.daemon import Daemon
 from pointsman.live.daemon.forecaster import Foretold
 from pointsman.live.daemon.submission import user_name, user_number
 from pointsman.live.forecast.futures import Start
+from pointsman.live.records.archive import reading
+from pointsman.live.records.book import Attempt, Stage
+from pointsman.live.records.job import Job
+from pointsman.live.records.store import job_of, parts_of
 from pointsman.live.world.kind import Kind
 from pointsman.types import NEVER_MS, NodeState, Reason
 

@@ -4,7 +4,7 @@ import random
 from collections import deque
 from typing import Final, NamedTuple
 
-from pointsman.live.control.job import Job
+from pointsman.live.records.job import Job
 
 HOUR_MS: Final = 3_600_000
 DAY: Final = 24

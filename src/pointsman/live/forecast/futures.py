@@ -10,11 +10,11 @@ import numpy as np
 
 from pointsman.engine.run.simulation import Simulation
 from pointsman.errors import RunError
-from pointsman.live.control.job import Job
 from pointsman.live.forecast.arrivals import HOUR_MS, WEEK, Hours
 from pointsman.live.forecast.durations import Draw
 from pointsman.live.forecast.present import Known, Present, known_of
 from pointsman.live.forecast.record import Record
+from pointsman.live.records.job import Job
 from pointsman.live.world.live_world import LiveWorld
 from pointsman.live.world.roster import ask_of
 from pointsman.live.world.twin import as_simulation, work_of_arrival

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from pointsman.live.control.job import Job
 from pointsman.live.forecast.durations import Like
+from pointsman.live.records.job import Job
 from pointsman.live.world.kind import Kind
 from pointsman.live.world.live_world import LiveWorld
 from pointsman.types import JobState

@@ -5,10 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from pointsman.live.control.store import job_of
 from pointsman.live.forecast.arrivals import Arrivals, Came
 from pointsman.live.forecast.durations import Durations
 from pointsman.live.forecast.present import like_of
+from pointsman.live.records.store import job_of
 
 MOST: Final = 10_000
 """Jobs that are looked back at, at first."""

@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Final, NamedTuple
 
-from pointsman.live.control.job import Job
 from pointsman.live.control.succession import successor
 from pointsman.live.forecast.arrivals import HOUR_MS, WEEK
 from pointsman.live.forecast.futures import DRAWS, Future, Start, futures_of, quantiles
 from pointsman.live.forecast.present import Present
 from pointsman.live.forecast.record import Record
+from pointsman.live.records.job import Job
 from pointsman.live.world.growing import grow
 from pointsman.live.world.live_world import LiveWorld
 from pointsman.live.world.plan import Action, actions_of

@@ -13,9 +13,9 @@ from typing import Any, Final
 
 from pointsman.errors import BackendError, InputError
 from pointsman.live.backends.facts import AttemptId, Exit, Parts, Stop, gpus_of
-from pointsman.live.control.archive import Archive
-from pointsman.live.control.book import Attempt, Cause, Stage
-from pointsman.live.control.job import Job
+from pointsman.live.records.archive import Archive
+from pointsman.live.records.book import Attempt, Cause, Stage
+from pointsman.live.records.job import Job
 from pointsman.live.world.kind import Kind
 from pointsman.live.world.live_world import Ask
 from pointsman.types import JobState, NodeState
@@ -79,7 +79,7 @@ class Store:
         for pragma in ("journal_mode = WAL", "synchronous = FULL"):
             connection.execute(f"PRAGMA {pragma}")
         for number, step in enumerate(_STEPS[version:], version + 1):
-            schema = resources.files("pointsman.live.control").joinpath(step).read_text(encoding="utf-8")
+            schema = resources.files("pointsman.live.records").joinpath(step).read_text(encoding="utf-8")
             connection.executescript(f"BEGIN; {schema} PRAGMA user_version = {number}; COMMIT;")
 
     def close(self) -> None:

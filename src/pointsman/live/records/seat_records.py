@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from pointsman.errors import RunError
-from pointsman.live.control.store import Store
+from pointsman.live.records.store import Store
 from pointsman.live.world.live_world import Ask, LiveWorld
 from pointsman.live.world.seating import Seat, seats_of, take_seats
 from pointsman.types import JobState

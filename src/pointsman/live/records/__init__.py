@@ -1,0 +1,1 @@
+"""What a daemon keeps: jobs, attempts, and the file that outlives it."""
