@@ -10,6 +10,8 @@ NO_COMMAND = {
     "say what is to be done: --policy": "options of a command that is tried in tests/live",
     "(--state names another directory)": "an option of a command that is tried in tests/live",
     "(--socket names another)": "an option of a command that is tried in tests/live",
+    "--simulate: from 1 to": "an option of a command that is tried in tests/live",
+    "declare them with --cluster": "an option of a command that every test in tests/live gives",
     "--gres={}: only GPUs": "the option that is wrong",
     "--signal={}: only USR1@SECONDS": "the option that is wrong",
     "--time: {}": "the option that is wrong",
