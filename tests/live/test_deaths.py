@@ -142,11 +142,12 @@ def test_a_daemon_that_dies_between_two_effects_decides_as_one_that_does_not(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("policy", ["tiresias", "gittins", "fifo-backfill"])
 def test_a_daemon_that_dies_once_at_each_moment_of_a_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mortal_commits: Callable[[Death], None]
+    policy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mortal_commits: Callable[[Death], None]
 ) -> None:
     monkeypatch.setattr("pointsman.live.control.loop.TURNS", 7)
-    case = case_of("tiresias", 60)
+    case = case_of(policy, 60)
     for k in range(1, moments_of(case, tmp_path, mortal_commits)):
         check_death_at(case, {k}, tmp_path / f"store{k}", mortal_commits)
         (tmp_path / f"store{k}").unlink()

@@ -35,7 +35,7 @@ def seen(phase: Phase, exit_: Exit | None = None, *, complete: bool = True) -> O
 
 
 def change(one: Attempt, what: Observation, now_ms: int = SOON, down: frozenset[str] = frozenset()) -> Change:
-    changes = reconcile([one], what, down, PATIENCE, now_ms)
+    changes = reconcile({one.id: one}, what, down, PATIENCE, now_ms)
     return changes[0] if changes else Change(one)
 
 

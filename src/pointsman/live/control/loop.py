@@ -127,7 +127,7 @@ class ControlLoop:
         if seen is None:
             return False
         there = ghosts(self.attempts, seen)
-        changed = reconcile([*self.attempts.values()], seen, frozenset(), self.backend.patience, now_ms)
+        changed = reconcile(self.attempts, seen, frozenset(), self.backend.patience, now_ms)
         return bool(there or changed or self._changed_nodes(seen, there))
 
     def _changed_nodes(self, seen: Observation, there: Sequence[AttemptFact]) -> dict[str, NodeState]:
@@ -188,7 +188,7 @@ class ControlLoop:
     def _reconcile(self, seen: Observation, now_ms: int) -> None:
         """What was seen against the book."""
         down = frozenset(fact.name for fact in seen.nodes if fact.state == NodeState.DOWN)
-        for change in reconcile([*self.attempts.values()], seen, down, self.backend.patience, now_ms):
+        for change in reconcile(self.attempts, seen, down, self.backend.patience, now_ms):
             self._carry_out(change, now_ms)
         there = ghosts(self.attempts, seen)
         self._to_do.stops += [ghost.id for ghost in there]

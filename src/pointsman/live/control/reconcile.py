@@ -13,7 +13,7 @@
 Absence counts in complete observations only. An end that nobody saw is still an end.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -44,27 +44,40 @@ class Change:
     stop: bool = False
     """It is to be stopped, again if need be."""
 
+    def is_new(self, alive: Mapping[AttemptId, Attempt]) -> bool:
+        """Whether the book does not say so already."""
+        return bool(self.happened or self.launch or self.stop) or self.attempt != alive[self.attempt.id]
+
 
 def reconcile(
-    alive: Iterable[Attempt], seen: Observation, down: frozenset[str], patience: Patience, now_ms: int
+    alive: Mapping[AttemptId, Attempt], seen: Observation, down: frozenset[str], patience: Patience, now_ms: int
 ) -> list[Change]:
     """What the attempts in the book that have not ENDED have come to; those of which nothing is new are left out.
 
     `down`: names of nodes that do not answer.
     """
-    facts = {fact.id: fact for fact in seen.attempts}
-    changes = []
-    for attempt in alive:
-        fact = facts.get(attempt.id)
-        if fact is None and not seen.complete:
+    changes = [_change(attempt, fact, down, patience, now_ms) for attempt, fact in _to_look_at(alive, seen)]
+    return [change for change in changes if change.is_new(alive)]
+
+
+def _to_look_at(alive: Mapping[AttemptId, Attempt], seen: Observation) -> list[tuple[Attempt, AttemptFact]]:
+    """All but those that ran and run, which are most, most of the time; of those that were not seen, if none can have
+    been overlooked, with a fact that says so.
+    """
+    found: list[tuple[Attempt, AttemptFact]] = []
+    known = 0
+    for fact in seen.attempts:
+        attempt = alive.get(fact.id)
+        if attempt is None:
             continue
-        runs = attempt.stage is Stage.RUNNING and attempt.missing_ms is None
-        if runs and fact is not None and fact.phase is Phase.RUNNING:  # as most do, most of the time
+        known += 1
+        if fact.phase is Phase.RUNNING and attempt.stage is Stage.RUNNING and attempt.missing_ms is None:
             continue
-        change = _change(attempt, fact or AttemptFact(attempt.id, Phase.ABSENT), down, patience, now_ms)
-        if change != Change(attempt):
-            changes.append(change)
-    return changes
+        found.append((attempt, fact))
+    if seen.complete and known < len(alive):
+        there = {fact.id for fact in seen.attempts}
+        found += [(one, AttemptFact(id_, Phase.ABSENT)) for id_, one in alive.items() if id_ not in there]
+    return found
 
 
 def ghosts(alive: Mapping[AttemptId, Attempt], seen: Observation) -> list[AttemptFact]:
