@@ -73,7 +73,7 @@ class ControlLoop:
     """The attempt of each job that has one."""
     nodes: dict[str, NodeState] = field(default_factory=dict)
     _to_do: ToDo = field(default_factory=ToDo)
-    _kept_ms: int = 0
+    _kept_ms: int = field(init=False)
     """When the last checkpoint was kept."""
     _unkept: int = 0
     """Turns since then."""
@@ -83,7 +83,7 @@ class ControlLoop:
         self.promises = Promises(self.store)
         self.go_on_in(self.world)
         recall_faults(self)
-        self._kept_ms, self._unkept = self.world.now_ms, 0
+        self._kept_ms = self.world.now_ms
 
     def go_on_in(self, world: LiveWorld) -> None:
         """Another world, in which all jobs have their seats."""
@@ -113,10 +113,10 @@ class ControlLoop:
                 obey(self, order, now_ms)
             if seen is not None:
                 self._reconcile(seen, now_ms)
-            self._enforce_limits(now_ms)
+            self._meet_deadlines(now_ms)
             release_due(self, now_ms)
             self.decide(now_ms)
-            self._keep_checkpoint_if_due(now_ms)
+            self._keep_checkpoint_if_due()
         self.act()
         return jobs
 
@@ -162,7 +162,8 @@ class ControlLoop:
         self.keep(replace(attempt, stage=Stage.STOPPING, cause=cause, stopping_ms=now_ms, stop_ms=None))
         self._to_do.stops.append(attempt.id)
 
-    def _enforce_limits(self, now_ms: int) -> None:
+    def _meet_deadlines(self, now_ms: int) -> None:
+        """What has run for as long as it may is stopped, and what is not protected any more may be preempted."""
         for id_ in self.deadlines.over_limit(now_ms):
             self.withdraw(self.attempts[id_], Cause.TIME_LIMIT, now_ms)
         if unprotected := self.deadlines.unprotected(now_ms):
@@ -313,10 +314,10 @@ class ControlLoop:
     def _named(self, parts: tuple[tuple[int, int], ...]) -> Parts:
         return tuple((self.node_names[node], mask) for node, mask in parts)
 
-    def _keep_checkpoint_if_due(self, now_ms: int) -> None:
+    def _keep_checkpoint_if_due(self) -> None:
         self.turns += 1
         self._unkept += 1
-        if self._unkept >= TURNS or (self._unkept >= FEW and now_ms - self._kept_ms >= MOST_MS):
+        if self._unkept >= TURNS or (self._unkept >= FEW and self.world.now_ms - self._kept_ms >= MOST_MS):
             self.keep_checkpoint()
 
     def keep_all(self) -> None:
