@@ -6,7 +6,7 @@ import pytest
 
 from pointsman.live.backends.facts import AttemptFact, AttemptId, Exit, NodeFact, Observation, Phase
 from pointsman.live.backends.protocol import Patience
-from pointsman.live.control.reconcile import Change, Happened, ghosts, node_changes, reconcile
+from pointsman.live.control.reconcile import Change, Happened, node_changes, reconcile
 from pointsman.live.records.book import Attempt, Cause, Stage
 from pointsman.types import Event, JobState, NodeState, Told
 
@@ -35,7 +35,8 @@ def seen(phase: Phase, exit_: Exit | None = None, *, complete: bool = True) -> O
 
 
 def change(one: Attempt, what: Observation, now_ms: int = SOON, down: frozenset[str] = frozenset()) -> Change:
-    changes = reconcile({one.id: one}, what, down, PATIENCE, now_ms)
+    nodes = tuple(NodeFact(name, NodeState.DOWN) for name in down)
+    changes = reconcile({one.id: one}, replace(what, nodes=nodes), PATIENCE, now_ms).changes
     return changes[0] if changes else Change(one)
 
 
@@ -165,8 +166,19 @@ def test_an_observation_that_is_repeated_changes_nothing_more() -> None:
 
 def test_what_the_book_does_not_know_is_a_ghost() -> None:
     observed = Observation((AttemptFact(ID, Phase.RUNNING), AttemptFact(AttemptId(8, 1), Phase.ENDED)))
-    assert [fact.id for fact in ghosts({}, observed)] == [ID]
-    assert ghosts({ID: attempt(Stage.RUNNING)}, observed) == []
+    news = reconcile({}, observed, PATIENCE, NOW)
+    assert [fact.id for fact in news.ghosts] == [ID]
+    assert news.ended == [AttemptId(8, 1)]
+    assert not reconcile({ID: attempt(Stage.RUNNING)}, observed, PATIENCE, NOW)
+
+
+def test_an_end_that_comes_into_the_book_needs_no_record_any_more() -> None:
+    news = reconcile({ID: attempt(Stage.RUNNING)}, seen(Phase.ENDED, DONE), PATIENCE, NOW)
+    assert [one.attempt.stage for one in news.changes] == [Stage.ENDED]
+    assert news.ended == [ID]
+    lost = reconcile({ID: attempt(Stage.RUNNING, missing_ms=0)}, seen(Phase.ABSENT), PATIENCE, LATE)
+    assert [one.attempt.stage for one in lost.changes] == [Stage.ENDED]
+    assert lost.ended == []
 
 
 def test_nodes_are_as_seen_or_as_wanted_whichever_is_worse() -> None:

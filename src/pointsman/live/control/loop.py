@@ -10,12 +10,10 @@ from dataclasses import dataclass, field, replace
 
 from pointsman.errors import RunError
 from pointsman.live.backends.facts import (
-    AttemptFact,
     AttemptId,
     Exit,
     Observation,
     Parts,
-    Phase,
     Unsure,
 )
 from pointsman.live.backends.protocol import Backend
@@ -26,7 +24,7 @@ from pointsman.live.control.obeying import hold, obey
 from pointsman.live.control.orders import Order
 from pointsman.live.control.pauses import Pauses
 from pointsman.live.control.promises import Promises
-from pointsman.live.control.reconcile import Change, Happened, ghosts, node_changes, reconcile
+from pointsman.live.control.reconcile import Change, Happened, News, node_changes, reconcile
 from pointsman.live.control.safety import BackOff, NodeFaults
 from pointsman.live.control.starting import note_start, pause, recall_faults, release_due
 from pointsman.live.records.book import Attempt, Cause, Stage
@@ -104,37 +102,22 @@ class ControlLoop:
         """
         now_ms = max(now_ms, self.world.now_ms)
         seen = self._observe()
-        if not (submitted or orders or self._to_do.answers or self._is_due(seen, now_ms)):
+        asked = bool(submitted or orders or self._to_do.answers)
+        news = News() if asked else self._news(seen, now_ms)
+        if not (asked or news or self.due_ms <= now_ms):
             return []
         with self.store.turn():
             self._hear_answers(now_ms)
             jobs = [self._submit(job, now_ms) for job in submitted]
             for order in orders:
                 obey(self, order, now_ms)
-            if seen is not None:
-                self._reconcile(seen, now_ms)
+            self._take_in(self._news(seen, now_ms) if asked else news, now_ms)
             self._meet_deadlines(now_ms)
             release_due(self, now_ms)
             self.decide(now_ms)
             self._keep_checkpoint_if_due()
         self.act()
         return jobs
-
-    def _is_due(self, seen: Observation | None, now_ms: int) -> bool:
-        """Whether a turn would do anything, although nothing was asked of it."""
-        if self.due_ms <= now_ms:
-            return True
-        if seen is None:
-            return False
-        there = ghosts(self.attempts, seen)
-        changed = reconcile(self.attempts, seen, frozenset(), self.backend.patience, now_ms)
-        return bool(there or changed or self._changed_nodes(seen, there))
-
-    def _changed_nodes(self, seen: Observation, there: Sequence[AttemptFact]) -> dict[str, NodeState]:
-        """The nodes in another state than before: as seen or wanted, or drained while ghosts are `there`."""
-        haunted = {node for ghost in there for node, _ in ghost.parts}
-        wanted = self.store.wanted_nodes() | dict.fromkeys(haunted, NodeState.DRAIN)
-        return node_changes(self.nodes, seen, wanted)
 
     # -- what came in -------------------------------------------------------------------------------------
 
@@ -143,6 +126,15 @@ class ControlLoop:
             return self.backend.observe()
         except Unsure:
             return None
+
+    def _news(self, seen: Observation | None, now_ms: int) -> News:
+        """What was seen against the book; nodes are as seen or wanted, or drained while ghosts are there."""
+        if seen is None:
+            return News()
+        news = reconcile(self.attempts, seen, self.backend.patience, now_ms)
+        haunted = {node for ghost in news.ghosts for node, _ in ghost.parts}
+        wanted = self.store.wanted_nodes() | dict.fromkeys(haunted, NodeState.DRAIN)
+        return replace(news, nodes=node_changes(self.nodes, seen, wanted))
 
     def _submit(self, job: Job, now_ms: int) -> int:
         if job.request_key is not None and (before := self.store.job_of_request(job)) is not None:
@@ -186,17 +178,12 @@ class ControlLoop:
                 self.keep(replace(attempt, stage=Stage.SENT, sent_ms=now_ms))
         self._to_do.answers.clear()
 
-    def _reconcile(self, seen: Observation, now_ms: int) -> None:
-        """What was seen against the book."""
-        down = frozenset(fact.name for fact in seen.nodes if fact.state == NodeState.DOWN)
-        for change in reconcile(self.attempts, seen, down, self.backend.patience, now_ms):
+    def _take_in(self, news: News, now_ms: int) -> None:
+        for change in news.changes:
             self._carry_out(change, now_ms)
-        there = ghosts(self.attempts, seen)
-        self._to_do.stops += [ghost.id for ghost in there]
-        self._to_do.ended = [
-            fact.id for fact in seen.attempts if fact.id not in self.attempts and fact.phase == Phase.ENDED
-        ]
-        for name, state in self._changed_nodes(seen, there).items():
+        self._to_do.stops += [ghost.id for ghost in news.ghosts]
+        self._to_do.ended = [*news.ended]
+        for name, state in news.nodes.items():
             self.nodes[name] = state
             self.store.set_node(name, state)
             self._tell_node(name, state, now_ms)

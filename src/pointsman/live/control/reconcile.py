@@ -13,8 +13,8 @@
 Absence counts in complete observations only. An end that nobody saw is still an end.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from pointsman.live.backends.facts import AttemptFact, AttemptId, Exit, Observation, Phase
@@ -49,42 +49,57 @@ class Change:
         return bool(self.happened or self.launch or self.stop) or self.attempt != alive[self.attempt.id]
 
 
-def reconcile(
-    alive: Mapping[AttemptId, Attempt], seen: Observation, down: frozenset[str], patience: Patience, now_ms: int
-) -> list[Change]:
-    """What the attempts in the book that have not ENDED have come to; those of which nothing is new are left out.
+@dataclass(frozen=True)
+class News:
+    """What an observation says that the book does not."""
 
-    `down`: names of nodes that do not answer.
-    """
-    changes = [_change(attempt, fact, down, patience, now_ms) for attempt, fact in _to_look_at(alive, seen)]
-    return [change for change in changes if change.is_new(alive)]
-
-
-def _to_look_at(alive: Mapping[AttemptId, Attempt], seen: Observation) -> list[tuple[Attempt, AttemptFact]]:
-    """All but those that ran and run, which are most, most of the time; of those that were not seen, if none can have
-    been overlooked, with a fact that says so.
-    """
-    found: list[tuple[Attempt, AttemptFact]] = []
-    known = 0
-    for fact in seen.attempts:
-        attempt = alive.get(fact.id)
-        if attempt is None:
-            continue
-        known += 1
-        if fact.phase is Phase.RUNNING and attempt.stage is Stage.RUNNING and attempt.missing_ms is None:
-            continue
-        found.append((attempt, fact))
-    if seen.complete and known < len(alive):
-        there = {fact.id for fact in seen.attempts}
-        found += [(one, AttemptFact(id_, Phase.ABSENT)) for id_, one in alive.items() if id_ not in there]
-    return found
-
-
-def ghosts(alive: Mapping[AttemptId, Attempt], seen: Observation) -> list[AttemptFact]:
+    changes: Sequence[Change] = ()
+    """Of the attempts in the book."""
+    ghosts: Sequence[AttemptFact] = ()
     """Attempts that run although the book does not know of them, or says that they have ended: they are to be stopped,
     and their nodes take no jobs until they are gone.
     """
-    return [fact for fact in seen.attempts if fact.id not in alive and fact.phase in (Phase.ACCEPTED, Phase.RUNNING)]
+    ended: Sequence[AttemptId] = ()
+    """Whose ends are in the book, once the changes are."""
+    nodes: Mapping[str, NodeState] = field(default_factory=dict)
+    """Those that are in another state than before."""
+
+    def __bool__(self) -> bool:
+        return bool(self.changes or self.ghosts or self.nodes)
+
+
+def reconcile(alive: Mapping[AttemptId, Attempt], seen: Observation, patience: Patience, now_ms: int) -> News:
+    """What is new of attempts, where `alive` are those in the book that have not ENDED."""
+    known, unknown = _to_look_at(alive, seen)
+    down = frozenset(node.name for node in seen.nodes if node.state == NodeState.DOWN) if known else frozenset()
+    changes = [_change(attempt, fact, down, patience, now_ms) for attempt, fact in known]
+    ended = [fact.id for _, fact in known if fact.phase == Phase.ENDED]
+    return News(
+        [change for change in changes if change.is_new(alive)],
+        [fact for fact in unknown if fact.phase != Phase.ENDED],
+        [*ended, *(fact.id for fact in unknown if fact.phase == Phase.ENDED)],
+    )
+
+
+def _to_look_at(
+    alive: Mapping[AttemptId, Attempt], seen: Observation
+) -> tuple[list[tuple[Attempt, AttemptFact]], list[AttemptFact]]:
+    """Attempts in the book, but for those that ran and run, which are most, most of the time; of those that were not
+    seen, if none can have been overlooked, with a fact that says so. And the facts of which the book knows nothing.
+    """
+    known: list[tuple[Attempt, AttemptFact]] = []
+    unknown: list[AttemptFact] = []
+    get, runs, ran = alive.get, Phase.RUNNING, Stage.RUNNING
+    for fact in seen.attempts:
+        attempt = get(fact.id)
+        if attempt is None:
+            unknown.append(fact)
+        elif fact.phase is not runs or attempt.stage is not ran or attempt.missing_ms is not None:
+            known.append((attempt, fact))
+    if seen.complete and len(seen.attempts) - len(unknown) < len(alive):
+        there = {fact.id for fact in seen.attempts}
+        known += [(one, AttemptFact(id_, Phase.ABSENT)) for id_, one in alive.items() if id_ not in there]
+    return known, unknown
 
 
 def _change(attempt: Attempt, fact: AttemptFact, down: frozenset[str], patience: Patience, now_ms: int) -> Change:
