@@ -16,6 +16,7 @@ from pointsman.live.backends.facts import AttemptId, Exit, Parts, Stop, gpus_of
 from pointsman.live.records.archive import Archive
 from pointsman.live.records.book import Attempt, Cause, Stage
 from pointsman.live.records.job import Job
+from pointsman.live.records.write_back import WriteBack
 from pointsman.live.world.kind import Kind
 from pointsman.live.world.live_world import Ask
 from pointsman.types import JobState, NodeState
@@ -58,7 +59,7 @@ class Store:
             os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))  # it holds users' environments
             self.connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
             self._open()
-            self.archive = Archive(self.connection)
+            self.archive, self._write_back = Archive(self.connection), WriteBack(path)
         except BaseException:
             os.close(self._lock)
             raise
@@ -76,7 +77,7 @@ class Store:
                 path=str(self.path),
                 fix="use the version that wrote it, or a later one",
             )
-        for pragma in ("journal_mode = WAL", "synchronous = FULL"):
+        for pragma in ("journal_mode = WAL", "synchronous = FULL", "wal_autocheckpoint = 0"):
             connection.execute(f"PRAGMA {pragma}")
         for number, step in enumerate(_STEPS[version:], version + 1):
             schema = resources.files("pointsman.live.records").joinpath(step).read_text(encoding="utf-8")
@@ -84,6 +85,7 @@ class Store:
 
     def close(self) -> None:
         """Let another process have it."""
+        self._write_back.close()
         self.connection.close()
         os.close(self._lock)
 
@@ -108,6 +110,7 @@ class Store:
     def commit(self) -> None:
         """What was written in this turn outlives whatever happens from now on."""
         self.connection.execute("COMMIT")
+        self._write_back.after_commit()
 
     def _undo(self) -> None:
         if self.connection.in_transaction:
