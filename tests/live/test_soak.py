@@ -40,4 +40,4 @@ def test_memory_is_flat_over_a_million_jobs(policy: str) -> None:
             break
     assert world.rows_so_far >= 1_000_000
     assert highest_mb() - known_mb < 10
-    assert len(world._slots) == len(world.rows()) <= 2 * JOBS_AT_ONCE
+    assert len(world.slots) == len(world.rows()) <= 2 * JOBS_AT_ONCE

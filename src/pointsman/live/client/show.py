@@ -53,6 +53,8 @@ QUEUE: Final[Sequence[Column]] = (
     ("GPUS", lambda row: str(row["gpus"])),
     ("NODELIST(REASON)", _where),
 )
+IN_QUEUE: Final = ("job_id", "partition", "name", "user", "state", "run_s", "nodes", "gpus", "node_list", "reason")
+"""What these columns are made of."""
 STARTS: Final[Sequence[Column]] = (
     *QUEUE[:4],
     ("GPUS", lambda row: str(row["gpus"])),
@@ -148,10 +150,12 @@ def _expected(row: Row) -> str:
 
 
 def _show_table(rows: Sequence[Row], columns: Sequence[Column]) -> None:
-    cells = [[name for name, _ in columns], *([value(row) for _, value in columns] for row in rows)]
-    widths = [max(len(line[k]) for line in cells) for k in range(len(columns))]
-    for line in cells:
-        print("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+    filled = [[name, *map(value, rows)] for name, value in columns]
+    padded = []
+    for cells in filled:
+        width = max(map(len, cells))
+        padded.append([cell.ljust(width) for cell in cells])
+    print("\n".join("  ".join(line).rstrip() for line in zip(*padded, strict=True)))
 
 
 def _cell(value: Any) -> str:

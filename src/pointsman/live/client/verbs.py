@@ -15,7 +15,7 @@ from pointsman.errors import BackendError, InputError, PointsmanError, UsageErro
 from pointsman.live.client import VERBS
 from pointsman.live.client.connection import Refused, call
 from pointsman.live.client.options import Parser, add_options, submission, supposed
-from pointsman.live.client.show import CODES, HISTORY, NODES, QUEUE, STARTS, show, show_answer, show_one
+from pointsman.live.client.show import CODES, HISTORY, IN_QUEUE, NODES, QUEUE, STARTS, show, show_answer, show_one
 
 ENDED: Final = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL")
 POLL_S: Final = 0.2
@@ -57,7 +57,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 def queue(arguments: argparse.Namespace) -> int:
     """List the jobs that have not ended."""
-    rows = call("GET", "/starts", timeout_s=FORETELLING_S) if arguments.start else call("GET", "/jobs")
+    if arguments.start:
+        rows = call("GET", "/starts", timeout_s=FORETELLING_S)
+    elif arguments.format == "table":
+        rows = [dict(zip(IN_QUEUE, row, strict=True)) for row in call("GET", f"/jobs?columns={','.join(IN_QUEUE)}")]
+    else:
+        rows = call("GET", "/jobs")
     if arguments.user:
         rows = [row for row in rows if row["user"] in arguments.user.split(",")]
     if arguments.states:

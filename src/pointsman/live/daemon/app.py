@@ -100,8 +100,10 @@ def api(daemon: Daemon, forecaster: Forecaster, operators: frozenset[int]) -> Fa
         return {"job_id": await daemon.submit(submission, peer.uid)}
 
     @app.get("/api/v1/jobs")
-    async def queue() -> Response:
-        return _listed(views.queue())
+    async def queue(
+        columns: Annotated[str | None, "comma-separated; the answer is then a list of lists"] = None,
+    ) -> Response:
+        return _listed(views.queue() if columns is None else views.columns_of_queue(columns.split(",")))
 
     @app.get("/api/v1/starts")
     async def starts() -> Response:
@@ -199,7 +201,7 @@ def api(daemon: Daemon, forecaster: Forecaster, operators: frozenset[int]) -> Fa
     return app
 
 
-def _listed(rows: list[Row]) -> Response:
+def _listed(rows: list[Any]) -> Response:
     """Rows of plain values need no checks, which would take most of the time of ten thousand."""
     return Response(json.dumps(rows), media_type="application/json")
 

@@ -1,13 +1,15 @@
 """What is shown of jobs, nodes and the policy, as rows of plain values. Times are seconds since 1970."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from pointsman.cluster.hostlist import compress
 from pointsman.engine.jit.loading import load_beside
+from pointsman.errors import UsageError
 from pointsman.explain.pending import Names, explain_now
 from pointsman.explain.room import Room
 from pointsman.inputs.durations import duration
@@ -32,6 +34,13 @@ _RANGE = ("early", "expected", "late")
 _STATES = {Stage.INTENDED: "STARTING", Stage.SENT: "STARTING", Stage.RUNNING: "RUNNING", Stage.STOPPING: "STOPPING"}
 
 
+QUEUED = (
+    *("job_id", "name", "user", "partition", "queue", "account", "gpus", "nodes", "time_limit_s", "preemptible"),
+    *("state", "reason", "run_s", "started_s", "attempt", "node_list"),
+)
+"""What is said of a job that has not ended."""
+
+
 class Views:
     """Everything is looked up when it is asked for, between two turns."""
 
@@ -42,14 +51,25 @@ class Views:
 
     def queue(self) -> list[Row]:
         """Jobs that have not ended: those that run first, then in the order of submission."""
-        loop = self.daemon.loop
-        reasons = self._reasons(job for job in loop.jobs if loop.attempt_of(job) is None)
-        rows = [self._row(number, job, loop.attempt_of(number), reasons) for number, job in loop.jobs.items()]
-        return sorted(rows, key=lambda row: (row["state"] == "PENDING", row["job_id"]))
+        loop, now_ms = self.daemon.loop, self.daemon.clock.now_ms()
+        attempts = {number: loop.attempt_of(number) for number in sorted(loop.jobs)}
+        running = [number for number, attempt in attempts.items() if attempt is not None]
+        pending = [number for number, attempt in attempts.items() if attempt is None]
+        reasons = self._reasons(pending)
+        return [self._row(k, loop.jobs[k], attempts[k], reasons, now_ms) for k in (*running, *pending)]
 
-    def _row(self, number: int, job: Job, attempt: Attempt | None, reasons: dict[int, str]) -> Row:
-        started = attempt.started_ms if attempt and attempt.started_ms is not None else None
-        now_ms = self.daemon.clock.now_ms()
+    def columns_of_queue(self, names: Sequence[str]) -> list[list[Any]]:
+        """The same, but of each job only what is named, in that order.
+
+        Raises:
+            UsageError: there is no such column.
+        """
+        if unknown := [name for name in names if name not in QUEUED]:
+            raise UsageError(f"jobs have no column {unknown[0]!r:.60} (there are {', '.join(QUEUED)})")
+        return [[row[name] for name in names] for row in self.queue()]
+
+    def _row(self, number: int, job: Job, attempt: Attempt | None, reasons: dict[int, str], now_ms: int) -> Row:
+        started = attempt.started_ms if attempt else None
         return {
             **self._asked(number, job),
             "state": _STATES[attempt.stage] if attempt else "PENDING",
@@ -75,24 +95,19 @@ class Views:
             "preemptible": job.requeues,
         }
 
-    def _reasons(self, jobs: Iterable[int]) -> dict[int, str]:
+    def _reasons(self, pending: Iterable[int]) -> dict[int, str]:
         """Why each job waits, in a word."""
         loop, world = self.daemon.loop, self.daemon.loop.world
-        state = world.simulation.handle.state
         room, fits = Room(world.simulation, world.prepared), load_beside("python_api").fits
-        slots = {int(row): j for j, row in enumerate(world.simulation.handle.jobs["row"])}
+        jobs, address = world.simulation.handle.jobs, world.simulation.handle.address
         by_class: dict[int, str] = {}
-        reasons = {}
-        for job in jobs:
-            if job in loop.held or loop.pauses.of(job) is not None:
-                reasons[job] = HELD if job in loop.held else PAUSED
-            elif (j := slots.get(job)) is not None:
-                record = state.jobs[j]
-                cls = int(record["cls"])
-                if cls not in by_class:
-                    does = fits(world.simulation.handle.address, cls)
-                    by_class[cls] = (Reason.Priority if does else room.reason(record)[0]).name
-                reasons[job] = by_class[cls]
+        reasons = dict.fromkeys(loop.pauses.ends_ms(), PAUSED) | dict.fromkeys(loop.held, HELD)
+        there = [job for job in pending if job not in reasons and job in world.slots]
+        slots = [world.slots[job] for job in there]
+        for job, j, cls in zip(there, slots, jobs["cls"][slots].tolist(), strict=True):
+            if cls not in by_class:
+                by_class[cls] = (Reason.Priority if fits(address, cls) else room.reason(jobs[j])[0]).name
+            reasons[job] = by_class[cls]
         return reasons
 
     def job(self, number: int) -> Row | None:
@@ -104,7 +119,8 @@ class Views:
         attempts = [self._attempt_row(row) for row in self.daemon.store.archive.attempts_of([number])[number]]
         alive = self.daemon.loop.attempt_of(number)
         if record["end_ms"] is None:
-            row = self._row(number, job, alive, self._reasons([] if alive else [number]))
+            now_ms = self.daemon.clock.now_ms()
+            row = self._row(number, job, alive, self._reasons([] if alive else [number]), now_ms)
         else:
             row = self._asked(number, job) | {"state": record["state"], "reason": ""}
         return row | {
@@ -289,6 +305,7 @@ class Views:
         return datetime.fromtimestamp(self.daemon.clock.unix_ms(at_ms) / 1000).strftime("%Y-%m-%d %H:%M:%S")
 
 
+@lru_cache(1 << 14)
 def nodes_of(parts: Parts) -> str:
     """Their names in Slurm's notation."""
     return compress(node for node, _ in parts)

@@ -81,7 +81,8 @@ class LiveWorld:
         clock["jobs"] = clock["arrived"] = clock["ended"] = self.first_row = first_row
         self.told: list[tuple[int, int, int, int, int, float]] = []
         """Rows of SCRIPT, since the last turn."""
-        self._slots: dict[int, int] = {}
+        self.slots: dict[int, int] = {}
+        """In which slot each job is that has come, by its row."""
         self._submitted_ms = 0
 
     @property
@@ -139,9 +140,9 @@ class LiveWorld:
 
         `state` is that in which a job ends by FINISH. What does not fit the state of the job then is `ignored`.
         """
-        self.told.append((max(at_ms, self.now_ms), int(kind), row, int(state), self._slots.get(row, -1), value))
+        self.told.append((max(at_ms, self.now_ms), int(kind), row, int(state), self.slots.get(row, -1), value))
         if kind in (Event.FINISH, Event.CANCEL):
-            self._slots.pop(row, None)
+            self.slots.pop(row, None)
 
     def tell_node(self, node: int, state: NodeState, at_ms: int) -> None:
         """A node is in another state. Its jobs are still there until it is told what became of them."""
@@ -197,7 +198,7 @@ class LiveWorld:
         told = {name: np.zeros_like(getattr(world, name)) for name in ("trace", "told_numbers")}
         keys = np.zeros_like(state.history_keys)  # of jobs to come, as all of these are
         other.simulation.handle = Handle(state._replace(history_keys=keys), world._replace(**told))
-        other.told, other._slots = [*self.told], dict(self._slots)
+        other.told, other.slots = [*self.told], dict(self.slots)
         return other
 
     def rows(self) -> list[int]:
@@ -209,7 +210,7 @@ class LiveWorld:
         """Note in which slots the jobs are from row `first` on."""
         handle = self.simulation.handle
         new = np.flatnonzero((handle.jobs["row"] >= first) & (handle.jobs["state"] != 0))
-        self._slots.update(zip(handle.jobs["row"][new].tolist(), new.tolist(), strict=True))
+        self.slots.update(zip(handle.jobs["row"][new].tolist(), new.tolist(), strict=True))
 
     def _take_log(self) -> NDArray[np.void]:
         simulation = self.simulation
