@@ -10,6 +10,9 @@ import pytest
 
 pytest.importorskip("uvicorn", reason="pip install pointsman[live]")
 
+from pointsman.live.client.connection import Refused, call
+from pointsman.live.daemon.views import QUEUED
+
 from .daemons import RunningDaemon, wait_for
 
 Begin = Callable[..., RunningDaemon]
@@ -49,6 +52,34 @@ def test_a_job_runs_and_its_output_is_where_its_user_was(daemon: RunningDaemon) 
     assert daemon.type("logs", str(number)).stdout == printed
     (row,) = [row for row in daemon.rows("history") if row["job_id"] == number]
     assert (row["state"], row["exit_code"], row["attempts"]) == ("COMPLETED", 0, 1)
+
+
+def test_standard_error_may_have_a_file_of_its_own(daemon: RunningDaemon) -> None:
+    script = daemon.folder / "both.sh"
+    script.write_text("#!/bin/sh\n#SBATCH -o %x.out --error=%x.err\necho said\necho complained >&2\n")
+    number = daemon.submit("-J", "both", str(script))
+    assert daemon.wait(number, *ENDED)["state"] == "COMPLETED"
+    assert (daemon.folder / "both.out").read_text() == "said\n"
+    assert (daemon.folder / "both.err").read_text() == "complained\n"
+    number = daemon.submit("-e", "no/such/folder", "--", "true")
+    assert daemon.wait(number, *ENDED)["state"] == "FAILED"
+    (attempt,) = daemon.job(number)["attempts"]
+    assert attempt["detail"].endswith("no/such/folder: No such file or directory")
+
+
+def test_the_queue_by_columns_says_what_the_whole_rows_say(
+    daemon: RunningDaemon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = daemon.submit("-H", "-G", "3", "-J", "later", "--", "true")
+    (row,) = [row for row in daemon.rows("queue") if row["job_id"] == held]
+    assert tuple(row) == QUEUED
+    line = next(line for line in daemon.type("queue").stdout.splitlines() if line.startswith(f"{held} "))
+    assert line.split() == [str(held), "later", row["user"], "PD", "0:00", "1", "3", "(JobHeldUser)"]
+    monkeypatch.setenv("POINTSMAN_SOCKET", str(daemon.socket))
+    assert [held, "later"] in call("GET", "/jobs?columns=job_id,name")
+    with pytest.raises(Refused, match=r"jobs have no column 'colour' \(there are job_id, name, "):
+        call("GET", "/jobs?columns=job_id,colour")
+    daemon.type("cancel", str(held))
 
 
 def test_run_leaves_with_the_exit_code_of_the_job(daemon: RunningDaemon) -> None:

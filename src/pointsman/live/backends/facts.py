@@ -80,6 +80,8 @@ class Launch:
     output: str = ""
     """File to which the command writes, as it sees the name; %j is its job, %a the attempt."""
     uid: int = -1
+    error: str = ""
+    """File for standard error, named alike; none: the same."""
 
 
 @dataclass(frozen=True)

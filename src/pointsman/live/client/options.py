@@ -16,7 +16,7 @@ _MARKS: Final = ("#SBATCH", "#POINTSMAN")
 _SHELLS: Final = ("sh", "bash", "dash", "zsh")
 """That take a script as an argument, so that its file may change or vanish after its submission."""
 _IGNORED: Final = (
-    ("-c", "--cpus-per-task"), ("-n", "--ntasks"), ("--ntasks-per-node",), ("--mem",), ("--mem-per-cpu",),
+    ("-c", "--cpus-per-task"), ("--cpus-per-gpu",), ("-n", "--ntasks"), ("--ntasks-per-node",), ("--mem",), ("--mem-per-cpu",),
     ("--mem-per-gpu",), ("--mail-type",), ("--mail-user",), ("--comment",),
 )  # fmt: skip
 _MOST_BYTES: Final = 131_000
@@ -65,6 +65,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("-t", "--time", dest="time_limit_s", type=time_limit_s, metavar="TIME", help="time limit: minutes, H:M:S, 2h")
     add("-J", "--job-name", dest="name", metavar="NAME", help="name of the job")
     add("-o", "--output", metavar="FILE", help="output file; %%j is the job id, %%a the attempt")
+    add("-e", "--error", metavar="FILE", help="file for standard error (default: the output file)")
     add("-D", "--chdir", dest="folder", metavar="DIR", help="working directory (default: the present one)")
     add("-H", "--hold", action="store_true", default=None, help="hold the job until it is released")
     add("--requeue", action="store_true", default=None, help="the job may be preempted and run again")

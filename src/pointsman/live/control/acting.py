@@ -44,7 +44,7 @@ class ToDo:
         self.ended.clear()
 
     def _launch(self, backend: Backend, attempt: Attempt, job: Job) -> None:
-        asked = (job.command, {**job.environment}, job.folder, job.output, job.uid)
+        asked = (job.command, {**job.environment}, job.folder, job.output, job.uid, job.error)
         try:
             backend.launch(Launch(attempt.id, attempt.parts, *asked))
             self.answers.append(Answer(attempt.id, stops=False))

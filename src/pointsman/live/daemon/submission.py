@@ -18,6 +18,7 @@ Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.+:@/=-]{1,64}$")]
 Path = Annotated[str, StringConstraints(pattern=r"^/[^\x00-\x1f\x7f]*$", max_length=4096)]
 Text = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$", max_length=131_000)]
 """What fits in one argument of a process."""
+Output = Annotated[str, StringConstraints(pattern=r"^([^\x00-\x1f\x7f%]|%[jaxu])+$", max_length=4096)]
 Variable = Annotated[str, StringConstraints(pattern=r"^[^\x00=]+$", max_length=4096)]
 
 
@@ -48,7 +49,9 @@ class Submission(BaseModel):
     zero_is_done: bool = False
     hold: bool = False
     folder: Path = "/"
-    output: str = Field("pointsman-%j.out", pattern=r"^([^\x00-\x1f\x7f%]|%[jaxu])+$", max_length=4096)
+    output: Output = "pointsman-%j.out"
+    error: Output | None = None
+    """For standard error; None: as `output`."""
     environment: dict[Variable, Text] = {}
     checkpoint_s: float = Field(0.0, ge=0, le=3_600)
     grace_s: float = Field(30.0, ge=0, le=600)
@@ -65,6 +68,9 @@ class Submission(BaseModel):
     def limit_ms(self) -> int | None:
         """How long one attempt may run."""
         return None if self.time_limit_s is None else max(1, round(1000 * self.time_limit_s))
+
+    def _named(self, output: str, uid: int) -> str:
+        return output.replace("%x", self.name).replace("%u", user_name(uid))
 
     def supposed(self, uid: int) -> Job:
         """As whoever asks what would be if it came knows it."""
@@ -84,7 +90,7 @@ class Submission(BaseModel):
         return Job(
             ask, kind, number, limit_ms=limit_ms, held=self.hold, requeues=self.requeue, zero_is_done=self.zero_is_done,
             command=tuple(self.command), folder=self.folder,
-            output=self.output.replace("%x", self.name).replace("%u", user_name(uid)),
+            output=self._named(self.output, uid), error=self._named(self.error or "", uid),
             stop=Stop(self.checkpoint_s, self.grace_s), uid=uid, **kept,
         )  # fmt: skip
 

@@ -33,6 +33,8 @@ class Job:
     """Where its command runs."""
     output: str = ""
     """File to which its command writes; none: it is kept for as long as the attempt is."""
+    error: str = ""
+    """File for what it writes to standard error; none: the same."""
     stop: Stop = field(default_factory=Stop)
     uid: int = -1
     """Who submitted it; -1: whoever owns the daemon."""

@@ -135,7 +135,8 @@ class Local:
             "parts": launch.parts,
             "command": launch.command,
             "folder": launch.folder,
-            "output": _output(launch, folder / "output.log"),
+            "output": _path(launch, launch.output) or str(folder / "output.log"),
+            "error": _path(launch, launch.error),
             "user": _user(launch.uid),
             "cgroup": self._make_cgroup(launch),
             "first": launch.id.attempt == 1,
@@ -266,10 +267,9 @@ def _writable_cgroup() -> Path | None:
         return None
 
 
-def _output(launch: Launch, default: Path) -> str:
-    """The file to which the commands write."""
-    name = output_name(launch.output, launch.id)
-    return os.path.join(launch.folder, name) if name else str(default)
+def _path(launch: Launch, output: str) -> str:
+    """The file to which the commands write, by the name that their user gave it; nothing if they gave none."""
+    return os.path.join(launch.folder, output_name(output, launch.id)) if output else ""
 
 
 def _user(uid: int) -> dict[str, Any]:

@@ -17,7 +17,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -199,29 +199,31 @@ class Shim:
 
     def _begin_one(self, environment: dict[str, str]) -> None:
         """The command of one node, as its user."""
-        with self._as_user():
+        anew = self.launch["first"] and not self.tasks
+        with self._as_user(), ExitStack() as opened:
             folder = os.open(self.launch["folder"] or "/", os.O_PATH)
-            output = _opened(self.launch["output"], anew=self.launch["first"] and not self.tasks)
+            opened.callback(os.close, folder)
+            output = opened.enter_context(_opened(self.launch["output"], anew=anew))
+            name = self.launch.get("error") or self.launch["output"]
+            error = output if name == self.launch["output"] else opened.enter_context(_opened(name, anew=anew))
+            files = opened.pop_all()
 
         def become_command() -> None:
             """It hears all signals, although this process does not, and is its user by now."""
             signal.pthread_sigmask(signal.SIG_SETMASK, [])
             os.fchdir(folder)
 
-        try:
+        with files:
             task: subprocess.Popen[Any] = subprocess.Popen(
                 self.launch["command"],
                 env={**environment, MARK: self.launch["mark"]},
                 stdin=subprocess.DEVNULL,
                 stdout=output,
-                stderr=output,
+                stderr=error,
                 start_new_session=True,
                 preexec_fn=become_command,
                 **self.launch["user"],
             )
-        finally:
-            output.close()
-            os.close(folder)
         self.tasks.append(task)
 
     @contextmanager
