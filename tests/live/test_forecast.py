@@ -2,6 +2,7 @@
 
 import math
 import random
+import tracemalloc
 from dataclasses import replace
 
 import pytest
@@ -195,6 +196,22 @@ def test_what_if_a_policy_decides_that_decides_alike() -> None:
     same = what_if(present, Change(roster.deciding), roster, of_100_s())
     assert same.until_start is not None
     assert (same.until_start.change_s, same.decisions, same.jobs) == (0.0, [], {})
+
+
+def test_the_worlds_of_futures_are_not_kept() -> None:
+    """Forty of them would take gigabytes on a large cluster."""
+    present, roster = line()
+    record = of_100_s()
+    tracemalloc.start()
+    try:
+        world = present.world.copy()
+        of_a_world = tracemalloc.get_traced_memory()[0]
+        del world
+        tracemalloc.reset_peak()
+        what_if(present, Change(cancelled=(2,)), roster, record)
+        assert tracemalloc.get_traced_memory()[1] < 5 * of_a_world
+    finally:
+        tracemalloc.stop()
 
 
 def test_what_if_another_policy_decides() -> None:

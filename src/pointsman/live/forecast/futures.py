@@ -7,8 +7,8 @@ from statistics import NormalDist
 from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pointsman.engine.run.simulation import Simulation
 from pointsman.errors import RunError
 from pointsman.live.forecast.arrivals import HOUR_MS, WEEK, Hours
 from pointsman.live.forecast.durations import Draw
@@ -37,7 +37,8 @@ class Start(NamedTuple):
 class Future(NamedTuple):
     """One of them; times are from now, and what does not happen within a week is infinitely late."""
 
-    simulation: Simulation
+    log: NDArray[np.void]
+    """What was decided (LOG). The world itself is not kept: it takes tens of megabytes."""
     starts_ms: Mapping[int, float]
     """When each pending job starts next, by its row."""
     ends_ms: Mapping[int, float]
@@ -127,7 +128,7 @@ class _Unfolding:
         starts = _first_ms(log[log["kind"] == Verb.START], present.world.rules.start_ms - present.now_ms)
         ends = _first_ms(log[np.isin(log["kind"], (Event.FINISH, Event.CANCEL))], -present.now_ms)
         return Future(
-            simulation,
+            log,
             {row: starts.get(row, math.inf) for row in waiting | new},
             {row: ends.get(row, math.inf) for row in there | new},
         )
