@@ -16,8 +16,8 @@ _MARKS: Final = ("#SBATCH", "#POINTSMAN")
 _SHELLS: Final = ("sh", "bash", "dash", "zsh")
 """That take a script as an argument, so that its file may change or vanish after its submission."""
 _IGNORED: Final = (
-    ("-c", "--cpus-per-task"), ("--cpus-per-gpu",), ("-n", "--ntasks"), ("--ntasks-per-node",), ("--mem",), ("--mem-per-cpu",),
-    ("--mem-per-gpu",), ("--mail-type",), ("--mail-user",), ("--comment",),
+    ("-c", "--cpus-per-task"), ("--cpus-per-gpu",), ("-n", "--ntasks"), ("--ntasks-per-node",), ("--mem",),
+    ("--mem-per-cpu",), ("--mem-per-gpu",), ("--mail-type",), ("--mail-user",), ("--comment",),
 )  # fmt: skip
 _MOST_BYTES: Final = 131_000
 """Of one argument of a process."""
