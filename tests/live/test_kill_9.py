@@ -39,8 +39,9 @@ def check_kills(folder: Path, kills: int, seed: int) -> None:
         assert int((own / "done").read_text()) == STEPS[k]
 
 
-def test_jobs_of_a_daemon_that_is_killed_are_done_once(tmp_path: Path) -> None:
-    check_kills(tmp_path, 5, seed=1)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_jobs_of_a_daemon_that_is_killed_are_done_once(seed: int, tmp_path: Path) -> None:
+    check_kills(tmp_path, 10, seed)
 
 
 @pytest.mark.slow
