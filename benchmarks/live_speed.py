@@ -35,6 +35,7 @@ CLUSTER, GPUS = "800x8", 6_400
 POLICIES: Final = ("fifo-backfill", "las", "tiresias", "gittins")
 PENDING: Final = 14_000
 WARM, TURNS = 50, 600
+LOOK_S: Final = 0.1
 FEW, MANY = 960, 9_600
 """Jobs that wait as commands are timed."""
 CLIENTS: Final = 16
@@ -116,25 +117,35 @@ class Crowded(Play):
         await self.run(enough)
 
 
+async def foretell(crowd: Crowded, times: int) -> list[float]:
+    """When pending jobs start, in another thread; meanwhile there are turns, as often as a daemon looks."""
+    forecaster, took = Forecaster(crowd.daemon), []
+    for _ in range(times):
+        began_s = time.perf_counter()
+        forecast = asyncio.ensure_future(forecaster.foretell())
+        while not forecast.done():
+            await asyncio.sleep(LOOK_S)
+            await crowd.play(1)
+        took.append(1000 * (time.perf_counter() - began_s))
+    forecaster.close()
+    return took
+
+
 async def turns(policy: str, folder: Path) -> list[Took]:
-    """Of a crowded cluster, whose pending jobs' starts are foretold; then another daemon takes over three times."""
+    """Of a crowded cluster, alone and beside forecasts; then another daemon takes over three times."""
     crowd = Crowded(policy, folder)
     await crowd.play(WARM)
     crowd.turns_ms.clear()
     await crowd.play(TURNS)
-    forecaster, foretold_ms = Forecaster(crowd.daemon), []
-    for _ in range(3):
-        began_s = time.perf_counter()
-        await forecaster.foretell()
-        foretold_ms.append(1000 * (time.perf_counter() - began_s))
-    forecaster.close()
+    alone_ms, crowd.turns_ms = crowd.turns_ms, []
+    foretold_ms = await foretell(crowd, 3)
     loop = crowd.daemon.loop
     print(f"{policy}: {len(loop.jobs) - len(loop.attempts)} pending, {len(loop.attempts)} with GPUs", file=sys.stderr)
     recovered_ms = [took_ms(crowd.begin_again) for _ in range(3)]
     crowd.daemon.close()
     return [
-        Took("turn", policy, crowd.turns_ms), Took("forecast", policy, foretold_ms),
-        Took("recovery", policy, recovered_ms),
+        Took("turn", policy, alone_ms), Took("turn beside a forecast", policy, crowd.turns_ms),
+        Took("forecast", policy, foretold_ms), Took("recovery", policy, recovered_ms),
     ]  # fmt: skip
 
 

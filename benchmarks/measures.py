@@ -58,6 +58,10 @@ class Budget:
             return value <= self.at_most
         return self.at_least is not None and value >= self.at_least
 
+    def missed_by(self, value: float) -> float:
+        """How many times `value` would have to be as good to reach the goal."""
+        return (self.at_least or 0.0) / value if self.at_most is None else value / self.at_most
+
     def holds(self, value: float) -> bool:
         """Whether `value` meets the goal, or is at least no worse than known by more than the margin."""
         if self.meets(value) or self.known is None:
