@@ -15,6 +15,9 @@ from .test_equality import CLUSTERS, workload
 from .test_loop import check_all_is_well, simulated
 from .toy import Case
 
+PARTS = 4
+"""In which the moments of a run are tried: each takes a quarter of an hour or less."""
+
 
 class Killed(BaseException):
     """As by SIGKILL: nothing in the daemon may catch it."""
@@ -143,11 +146,12 @@ def test_a_daemon_that_dies_between_two_effects_decides_as_one_that_does_not(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("policy", ["tiresias", "gittins", "fifo-backfill"])
+@pytest.mark.parametrize("part", range(PARTS))
 def test_a_daemon_that_dies_once_at_each_moment_of_a_run(
-    policy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mortal_commits: Callable[[Death], None]
+    part: int, policy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mortal_commits: Callable[[Death], None]
 ) -> None:
     monkeypatch.setattr("pointsman.live.control.loop.TURNS", 7)
     case = case_of(policy, 60)
-    for k in range(1, moments_of(case, tmp_path, mortal_commits)):
+    for k in range(1 + part, moments_of(case, tmp_path, mortal_commits), PARTS):
         check_death_at(case, {k}, tmp_path / f"store{k}", mortal_commits)
         (tmp_path / f"store{k}").unlink()
