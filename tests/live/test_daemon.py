@@ -3,6 +3,7 @@
 import os
 import pwd
 import re
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -102,6 +103,23 @@ def test_a_script_says_what_it_needs_and_may_change_afterwards(daemon: RunningDa
     job = daemon.wait(number, *ENDED)
     assert (job["state"], job["gpus"], job["time_limit_s"], job["name"]) == ("COMPLETED", 6, 300.0, "train.sh")
     assert (daemon.folder / f"pointsman-{number}.out").read_text() == "6 a b\n" * 2
+
+
+def test_a_script_of_a_login_shell_is_read_when_it_is_submitted(daemon: RunningDaemon) -> None:
+    script = daemon.folder / "my login.sh"
+    script.write_text("#!/bin/sh -e\n#SBATCH -H\necho first $SLURM_JOB_ID\n")
+    number = daemon.submit(str(script))
+    script.write_text("#!/bin/sh -e\necho second\n")
+    daemon.type("release", str(number))
+    assert daemon.wait(number, *ENDED)["name"] == "my_login.sh"
+    assert (daemon.folder / f"pointsman-{number}.out").read_text() == f"first {number}\n"
+
+
+def test_a_command_may_be_wrapped_and_tasks_may_say_how_many_nodes_there_are(daemon: RunningDaemon) -> None:
+    words = ("-n", "4", "--ntasks-per-node", "2", "--gres=gpu", "--qos", "high", "--wrap", "echo $NNODES | tr 2 b")
+    job = daemon.wait(daemon.submit(*words), *ENDED)
+    assert (job["state"], job["gpus"], job["nodes"], job["queue"]) == ("COMPLETED", 2, 2, "high")
+    assert (daemon.folder / f"pointsman-{job['job_id']}.out").read_text() == "b\nb\n"
 
 
 def test_a_job_that_is_held_starts_when_it_is_released(daemon: RunningDaemon) -> None:
@@ -216,12 +234,13 @@ WRONG = {
     "no number": (("submit", "-G", "x", "--", "true"), 2, "a type and a number"),
     "no such script": (("submit", "nothere.sh"), 3, "there is no such script (a command comes after --)"),
     "no duration": (("submit", "-t", "soon", "--", "true"), 2, "write minutes, as in 90"),
-    "a pattern that is not known": (("submit", "-o", "%z.out", "--", "true"), 2, "output"),
+    "a pattern that is not known": (("submit", "-o", "%z.out", "--", "true"), 2, "%j, %a, %x and %u"),
     "no such state": (("queue", "-t", "bogus"), 2, "there is no state BOGUS"),
     "nodes that do not divide": (("submit", "-G", "3", "-N", "2", "--", "true"), 3, "does not divide"),
     "no GPUs": (("submit", "-G", "0", "--", "true"), 2, "greater than or equal to 1"),
     "nothing to run": (("submit",), 2, "give a script, or a command"),
-    "escapes in a name": (("submit", "-J", "a\x1b[31m", "--", "true"), 2, "should match pattern"),
+    "escapes in a name": (("submit", "-J", "a\x1b[31m", "--", "true"), 2, r"name 'a\x1b[31m': it may have letters"),
+    "another resource": (("submit", "--gres=gpu:2,nvme:1", "--", "true"), 2, "only GPUs can be requested"),
     "an unknown option": (("submit", "--gpu", "1", "--", "true"), 2, "did you mean --gpus?"),
     "no such job": (("cancel", "99999"), 2, "there is no job 99999"),
     "no such node": (("drain", "n7"), 2, "there is no node 'n7'"),
@@ -312,6 +331,61 @@ def test_it_goes_on_with_another_cluster_file_and_other_overheads(tmp_path: Path
     daemon.type("cancel", str(runs))
     assert daemon.wait(waits, *ENDED)["state"] == "COMPLETED"
     assert [attempt["attempt"] for attempt in daemon.job(runs)["attempts"]] == [1]
+    assert daemon.end() == 0
+
+
+def test_what_another_policy_decides_is_decided_when_it_takes_over(tmp_path: Path, begin: Begin) -> None:
+    """Eight GPUs: 4 are busy, a gang of 8 is first in line, and one of 4 might go first."""
+    daemon = begin("--policy", "fifo")
+    runs = daemon.submit("-G", "4", "--", "sleep", "100")
+    daemon.wait(runs, "RUNNING")
+    daemon.submit("-G", "8", "--", "true")
+    narrow = daemon.submit("-G", "4", "--", "true")
+    time.sleep(1.0)
+    before_s = time.time()
+    assert daemon.type("live", "policy", "fifo-backfill").returncode == 0
+    (attempt,) = daemon.wait(narrow, *ENDED)["attempts"]
+    assert before_s <= attempt["decided_s"] <= attempt["started_s"]
+    assert daemon.end() == 0
+
+
+FILE_POLICY = """
+class Mine:
+    \"\"\"First come, first served.\"\"\"
+
+    name = "mine"
+    needs = "none"
+
+    def decide(self, view):
+        for job in view.pending.tolist():
+            if not view.start(job):
+                return
+"""
+
+
+def test_a_policy_whose_file_is_gone_can_be_left(tmp_path: Path, begin: Begin) -> None:
+    (tmp_path / "mine.py").write_text(FILE_POLICY)
+    daemon = begin("--policy", "fifo")
+    assert daemon.type("live", "policy", "mine.py:Mine").returncode == 0
+    runs, waits = daemon.submit("-G", "8", "--", "sleep", "100"), daemon.submit("-G", "8", "--", "true")
+    daemon.wait(runs, "RUNNING")
+    assert "has no copy()" in daemon.type("explain", str(waits)).stdout
+    assert daemon.end() == 0
+    (tmp_path / "mine.py").unlink()
+    daemon.options = ("--policy", "fifo")
+    daemon.begin()
+    assert daemon.job(runs)["state"] == "RUNNING"
+    assert daemon.end() == 0
+    daemon.options = ("--policy", "fifo", "--cluster", "1x4")
+    with pytest.raises(AssertionError, match=f"job {runs} cannot go on here"):
+        daemon.begin()
+    daemon.options = ("--policy", "fifo", "--simulate", "10")
+    with pytest.raises(AssertionError, match="really run: name another directory with --state"):
+        daemon.begin()
+    daemon.options = ("--policy", "fifo")
+    daemon.begin()
+    daemon.type("cancel", str(runs))
+    assert daemon.wait(waits, *ENDED)["state"] == "COMPLETED"
     assert daemon.end() == 0
 
 

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from pointsman.live.daemon.daemon import Setting
 
 _FASTEST: Final = 10_000.0
+_LOOK_S: Final = 0.005
+"""How often a simulated cluster is looked at, whose time passes fast."""
+_LONGEST_POLL_S: Final = 60.0
 _ABSENT: Final = "{} is not installed: pip install 'pointsman[live]'"
 
 _TOLD = ("told_events", "seating", "adopting", "history")
@@ -75,6 +78,7 @@ def start(
     """Start the daemon: it schedules submitted jobs on this machine until it is stopped."""
     from pointsman.errors import UsageError
     from pointsman.live.client.connection import own_folder, own_socket
+    from pointsman.live.client.options import whole_name
     from pointsman.live.daemon.daemon import Setting
 
     try:
@@ -86,13 +90,20 @@ def start(
 
     if set_ and policy is None:
         raise UsageError("--set: name the policy, too, with --policy")
+    if not (longest_turn >= 1.0 and 0.0 < poll <= _LONGEST_POLL_S):
+        raise UsageError(f"--longest-turn is at least 1 s, and --poll at most {_LONGEST_POLL_S:g} s")
     place = socket or own_socket()
     setting = Setting(
-        state or own_folder(), cluster or _this_machine(), policy, _params(policy, set_ or []) if policy else {},
-        overheads, None if min_run is None else _seconds("--min-run", min_run),
+        state or own_folder(),
+        cluster or _this_machine(),
+        policy and whole_name(policy),
+        _params(policy, set_ or []) if policy else {},
+        overheads and whole_name(overheads),
+        None if min_run is None else _seconds("--min-run", min_run),
         compile=lambda name: prepare_code([name, FALLBACK], questions=True, more=_TOLD),  # a turn may not wait for that
-        poll_s=poll, longest_turn_s=longest_turn,
-    )  # fmt: skip
+        poll_s=poll,
+        longest_turn_s=longest_turn,
+    )
     if simulate is not None:
         setting = _simulated(setting, simulate)
     serve(setting, place, _uids(operator or []), lambda: screen.note(f"pointsman: ready at {place}"))
@@ -120,7 +131,7 @@ def _simulated(setting: "Setting", speed: float) -> "Setting":
     if not 1.0 <= speed <= _FASTEST:
         raise UsageError(f"--simulate: from 1 to {_FASTEST:,.0f} times as fast, not {speed:g}")
     backend, clock = (lambda cluster, _: Paced(cluster, speed)), (lambda *known: FastClock(*known, speed))
-    return replace(setting, backend=backend, clock=clock)
+    return replace(setting, backend=backend, clock=clock, simulates=True, poll_s=min(setting.poll_s, _LOOK_S))
 
 
 @app.command()
@@ -169,15 +180,20 @@ def policy(
     format: Annotated[screen.Format, typer.Option(help="Output format of --dry-run.")] = screen.Format.table,
 ) -> None:
     """Change the policy of the running daemon."""
+    from pointsman.errors import RunError
     from pointsman.live.client.connection import call
+    from pointsman.live.client.options import whole_name
     from pointsman.live.client.show import show_answer
     from pointsman.live.client.verbs import FORETELLING_S
+    from pointsman.policies.registry import FALLBACK
 
-    chosen = {"policy": name, "params": _params(name, set_ or [])}
+    chosen = {"policy": whole_name(name), "params": _params(name, set_ or [])}
     if dry_run:
         show_answer(call("POST", "/whatif", {"chosen": chosen}, timeout_s=FORETELLING_S), format.value)
     else:
-        call("PUT", "/policy", chosen)
+        status = call("PUT", "/policy", chosen)
+        if status["decides"] == FALLBACK != name:
+            raise RunError(f"it failed at once: {status['alarms'][-1]}")
 
 
 @app.command()

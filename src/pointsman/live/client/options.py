@@ -16,9 +16,11 @@ _MARKS: Final = ("#SBATCH", "#POINTSMAN")
 _SHELLS: Final = ("sh", "bash", "dash", "zsh")
 """That take a script as an argument, so that its file may change or vanish after its submission."""
 _IGNORED: Final = (
-    ("-c", "--cpus-per-task"), ("--cpus-per-gpu",), ("-n", "--ntasks"), ("--ntasks-per-node",), ("--mem",),
-    ("--mem-per-cpu",), ("--mem-per-gpu",), ("--mail-type",), ("--mail-user",), ("--comment",),
+    ("-c", "--cpus-per-task"), ("--cpus-per-gpu",), ("--mem",), ("--mem-per-cpu",), ("--mem-per-gpu",),
+    ("--mail-type",), ("--mail-user",), ("--comment",), ("--cpu-bind",), ("--hint",),
 )  # fmt: skip
+_NO_OPTIONS: Final = ("verb", "command", "parsable", "wrap")
+"""Of a job: they say what is to be done with it."""
 _MOST_BYTES: Final = 131_000
 """Of one argument of a process."""
 
@@ -44,11 +46,17 @@ def time_limit_s(text: str) -> float | None:
     if text.upper() in ("UNLIMITED", "INFINITE"):
         return None
     try:
-        limit_s = 60 * float(text) if re.fullmatch(r"\d+", text) else parse_duration_s(text)
+        limit_s = 60 * float(text) if re.fullmatch(r"\d+(\.\d*)?", text) else parse_duration_s(text)
     except ValueError:
         said = "write minutes, as in 90, or 90m, 1:30:00, 1-12:00:00, 36h"
         raise UsageError(f"--time: {text!r:.40} is no duration; {said}") from None
     return limit_s or None
+
+
+def whole_name(text: str) -> str:
+    """The name of a policy or of overheads; that of a file from the root on, because the daemon is elsewhere."""
+    path, colon, name = text.partition(":")
+    return f"{Path(path).resolve()}{colon}{name}" if Path(path).suffix and Path(path).is_file() else text
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -60,7 +68,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--gres", metavar="gpu[:TYPE]:N", help="GPUs on each node, as in Slurm")
     add("--gpu-type", metavar="TYPE", help="GPU type, or alternatives: 'A100|H100'")
     add("-p", "--partition", metavar="NAME", help="partition")
-    add("-q", "--queue", metavar="NAME", help="queue")
+    add("-q", "--queue", "--qos", dest="queue", metavar="NAME", help="queue")
     add("-A", "--account", metavar="NAME", help="account")
     add("-t", "--time", dest="time_limit_s", type=time_limit_s, metavar="TIME", help="time limit: minutes, H:M:S, 2h")
     add("-J", "--job-name", dest="name", metavar="NAME", help="name of the job")
@@ -77,6 +85,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--batch", dest="batch_size", type=int, metavar="N", help="batch size over all GPUs")
     add("--priority", type=int, metavar="N", help="priority; higher goes first")
     add("--export", metavar="ALL|NONE|NAME[=VALUE],...", help="environment of the job (default ALL)")
+    add("-n", "--ntasks", type=int, metavar="N", help="with --ntasks-per-node: N / that many nodes; else ignored")
+    add("--ntasks-per-node", "--tasks-per-node", type=int, metavar="N", help="see --ntasks")
+    add("--wrap", metavar="COMMAND", help="run this in a shell instead of a script")
     for names in _IGNORED:
         add(*names, dest="ignored", action="append", metavar="VALUE", help="accepted for Slurm's sake, and ignored")
     add("--request-key", metavar="KEY", help="a repeated submission with the same key is the same job")
@@ -89,15 +100,18 @@ def submission(arguments: argparse.Namespace) -> dict[str, Any]:
         InputError: an option in the script is wrong. UsageError: one on the command line.
     """
     command = arguments.command[1:] if arguments.command[:1] == ["--"] else arguments.command
+    if arguments.wrap is not None and not command:
+        arguments.command = ["--", "/bin/sh", "-c", arguments.wrap]
+        return submission(arguments)
     if not command:
         raise UsageError("give a script, or a command after --")
-    found = {k: v for k, v in vars(arguments).items() if k not in ("verb", "command", "parsable") and v is not None}
+    found = {k: v for k, v in vars(arguments).items() if k not in _NO_OPTIONS and v is not None}
     if arguments.command[:1] != ["--"]:
         path = Path(command[0])
         if not path.is_file():
             raise InputError("there is no such script", path=path, fix="a command comes after --")
         text = _read(path)
-        found = {"name": path.name[:64]} | _options_in(path, text) | found
+        found = {"name": re.sub(r"[^A-Za-z0-9_.+:@/=-]", "_", path.name[:64])} | _options_in(path, text) | found
         command = _as_argument(path, text, command)
     return _body(found, command)
 
@@ -130,6 +144,9 @@ def _body(found: dict[str, Any], command: list[str]) -> dict[str, Any]:
         found |= _of_gpus(gpus)
     if gres := found.pop("gres", None):
         found |= _of_gres(gres)
+    tasks, on_each = found.pop("ntasks", None), found.pop("ntasks_per_node", None)
+    if tasks and on_each and "nodes" not in found:
+        found["nodes"] = -(-tasks // on_each)
     nodes, each = found.get("nodes"), found.get("gpus_per_node")
     if "gpus" not in found and (each or nodes):
         found["gpus"] = (each or 1) * (nodes or 1)
@@ -167,10 +184,10 @@ def _of_gpus(text: str) -> dict[str, Any]:
 
 
 def _of_gres(text: str) -> dict[str, Any]:
-    parts = text.split(":")
-    if parts[0] != "gpu" or len(parts) > 3 or not parts[-1].isdigit():
+    found = re.fullmatch(r"gpu(?::(?P<type>[A-Za-z][\w.+-]*))?(?::(?P<many>\d+))?", text)
+    if not found:
         raise UsageError(f"--gres={text}: only GPUs can be requested, as in gpu:4 or gpu:a100:4")
-    return {"gpus_per_node": int(parts[-1])} | ({"gpu_type": parts[1]} if len(parts) == 3 else {})
+    return {"gpus_per_node": int(found["many"] or 1)} | ({"gpu_type": found["type"]} if found["type"] else {})
 
 
 def _of_signal(text: str) -> float:
@@ -209,7 +226,8 @@ def _as_argument(path: Path, text: str, command: list[str]) -> list[str]:
     if not first.startswith("#!"):
         raise InputError("its first line names no interpreter", path=path, line=1, fix="begin it with #!/bin/bash")
     words = shlex.split(first[2:])
-    name = Path(words[-1]).name if words else ""
-    if name not in _SHELLS or len(text.encode()) > _MOST_BYTES:
+    named = [word for word in words if not word.startswith("-") and Path(word).name != "env"]
+    is_shell = len(named) == 1 and Path(named[0]).name in _SHELLS
+    if not is_shell or len(text.encode()) > _MOST_BYTES:
         return [*words, str(path.resolve()), *command[1:]]  # it must stay where it is
     return [*words, "-c", text, str(path), *command[1:]]

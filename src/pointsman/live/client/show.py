@@ -12,6 +12,7 @@ from pointsman.inputs.durations import duration
 Row = dict[str, Any]
 Column = tuple[str, Callable[[Row], str]]
 
+_WEEK_S: Final = 7 * 86400.0
 CODES: Final = {
     "PENDING": "PD", "STARTING": "CF", "RUNNING": "R", "STOPPING": "CG", "COMPLETED": "CD", "FAILED": "F",
     "CANCELLED": "CA", "TIMEOUT": "TO", "NODE_FAIL": "NF",
@@ -39,7 +40,8 @@ def _where(row: Row) -> str:
 
 
 def _exit(row: Row) -> str:
-    return f"{row['exit_code'] or 0}:{row['exit_signal'] or 0}"
+    unseen = row["state"] in ("FAILED", "NODE_FAIL") and row["exit_code"] is None and row["exit_signal"] is None
+    return "?" if unseen else f"{row['exit_code'] or 0}:{row['exit_signal'] or 0}"
 
 
 QUEUE: Final[Sequence[Column]] = (
@@ -92,7 +94,7 @@ def show(rows: Sequence[Row], columns: Sequence[Column], format: str) -> None:
     if format == "json":
         print(json.dumps(rows, indent=2))
     elif format == "csv":
-        names = list(rows[0]) if rows else []
+        names = list(rows[0]) if rows else [name.lower() for name, _ in columns]
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow(names)
         writer.writerows([_cell(row[name]) for name in names] for row in rows)
@@ -125,17 +127,24 @@ def show_answer(answer: Row, format: str) -> None:
         _show_table(answer["jobs"], (*jobs, *_CHANGES))
     for one in answer["submitted"]:
         print(f"the job would start {_expected(one)}")
+    if answer["decisions"]:
+        print("first decisions that differ, in one of the futures:")
     for one in answer["decisions"]:
         whose = "as things are" if one["only"] == "now" else "if this were done"
         print(f"in {duration(one['in_s'])}: {one['verb']} {one['job_id']}, only {whose}")
 
 
 _CHANGES: Final[Sequence[Column]] = (
-    ("NOW", lambda row: duration(row["now_s"])),
-    ("THEN", lambda row: duration(row["then_s"])),
+    ("NOW", lambda row: _until(row["now_s"])),
+    ("THEN", lambda row: _until(row["then_s"])),
     ("CHANGE", lambda row: _signed(row["change_s"])),
     ("(90 %)", lambda row: f"({_signed(row['low_s'])} to {_signed(row['high_s'])})"),
 )
+
+
+def _until(seconds: float) -> str:
+    """What is not foreseen within a week may never be."""
+    return duration(seconds) if seconds < _WEEK_S else "a week or more"
 
 
 def _signed(seconds: float) -> str:

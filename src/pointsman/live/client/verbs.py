@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import pwd
 import re
 import signal
 import sys
@@ -14,7 +15,7 @@ from typing import Any, Final
 from pointsman.errors import BackendError, InputError, PointsmanError, UsageError
 from pointsman.live.client import VERBS
 from pointsman.live.client.connection import Refused, call
-from pointsman.live.client.options import Parser, add_options, submission, supposed
+from pointsman.live.client.options import Parser, add_options, submission, supposed, whole_name
 from pointsman.live.client.show import CODES, HISTORY, IN_QUEUE, NODES, QUEUE, STARTS, show, show_answer, show_one
 
 ENDED: Final = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL")
@@ -63,8 +64,9 @@ def queue(arguments: argparse.Namespace) -> int:
         rows = [dict(zip(IN_QUEUE, row, strict=True)) for row in call("GET", f"/jobs?columns={','.join(IN_QUEUE)}")]
     else:
         rows = call("GET", "/jobs")
-    if arguments.user:
-        rows = [row for row in rows if row["user"] in arguments.user.split(",")]
+    users = [*(arguments.user or "").split(","), *([pwd.getpwuid(os.getuid()).pw_name] if arguments.me else [])]
+    if arguments.user or arguments.me:
+        rows = [row for row in rows if row["user"] in users]
     if arguments.states:
         wanted = {word.upper() for word in arguments.states.split(",")}
         if unknown := wanted - {*CODES, *CODES.values()}:
@@ -111,7 +113,7 @@ def whatif(arguments: argparse.Namespace) -> int:
     """Say what would change."""
     body = {"drain": arguments.drain or [], "cancel": arguments.cancel or []}
     if arguments.policy:
-        body["chosen"] = {"policy": arguments.policy, "params": dict(map(_setting, arguments.set or []))}
+        body["chosen"] = {"policy": whole_name(arguments.policy), "params": dict(map(_setting, arguments.set or []))}
     elif arguments.set:
         raise UsageError("--set: name the policy, too, with --policy")
     if arguments.submit:
@@ -241,6 +243,7 @@ def parser(verb: str) -> argparse.ArgumentParser:
     if action in (queue, history):
         made.add_argument("-u", "--user", metavar="NAME", help="only jobs of this user")
     if action is queue:
+        made.add_argument("--me", action="store_true", help="only your own jobs")
         made.add_argument("-t", "--states", metavar="LIST", help="only jobs in these states: PD,R")
         made.add_argument("--start", action="store_true", help="only pending jobs, with their expected starts")
     if action is history:

@@ -224,11 +224,11 @@ class ControlLoop:
 
     # -- what is decided, and done ------------------------------------------------------------------------
 
-    def decide(self, now_ms: int) -> None:
-        """What the policy decides up to now is intended."""
+    def decide(self, now_ms: int, since_ms: int = 0) -> None:
+        """What the policy decides up to now is intended, and was not before `since_ms`."""
         self.store.note(now_ms, "advance", 0)
         for action in self._decided(now_ms):
-            self._intend(action)
+            self._intend(action._replace(at_ms=max(action.at_ms, since_ms)))
 
     def act(self) -> None:
         """What was intended, and is kept, is done."""

@@ -54,6 +54,6 @@ def go_on_in(loop: ControlLoop, world: LiveWorld, roster: Roster, settings: Mapp
         for key, value in settings.items():
             loop.store.keep_setting(key, value)
         loop.store.forget_setting(RELIEVED)
-        loop.decide(now_ms)
+        loop.decide(now_ms, since_ms=now_ms)  # the policy looks at the world as it was in the last turn
         loop.keep_checkpoint()
     loop.act()

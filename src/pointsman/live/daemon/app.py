@@ -28,6 +28,16 @@ from pointsman.version import __version__
 
 MOST_BYTES: Final = 1 << 20
 """Of the body of a request."""
+_PATTERNS: Final = "%j, %a, %x and %u, and no other %"
+_MAY_HAVE: Final = {
+    "name": "letters, digits and _.+:@/=-, at most 64, and no spaces",
+    "output": _PATTERNS,
+    "error": _PATTERNS,
+    "account": "letters, digits and _.+:@/=-, at most 64",
+    "queue": "letters, digits and _.+:@/=-, at most 64",
+    "model": "letters, digits and _.+:@/=-, at most 64",
+    "gpu_type": "letters, digits, _.+- and | between alternatives",
+}
 _STATUS: Final = {NoSuchJob: 404, TooMany: 429, UsageError: 400, InputError: 422, BackendError: 503}
 
 
@@ -131,7 +141,10 @@ def api(daemon: Daemon, forecaster: Forecaster, operators: frozenset[int]) -> Fa
             return {"job_id": number, "state": ended["state"], "reason": "", "said": "it has ended"}
         if found["state"] != "PENDING" or found["reason"] == HELD:
             return found
-        return found | views.expected(number, await forecaster.foretold())
+        try:
+            return found | views.expected(number, await forecaster.foretold())
+        except UsageError as error:
+            return found | {"expected": str(error)}
 
     @app.post("/api/v1/whatif")
     async def what_if(supposed: Supposed, peer: asking) -> Row:
@@ -242,6 +255,8 @@ def _say_errors(app: FastAPI) -> None:
     async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"][1:])
+        if where in _MAY_HAVE and first["type"] == "string_pattern_mismatch":
+            return _problem(400, f"{where} {first['input']!r:.60}: it may have {_MAY_HAVE[where]}", 2)
         return _problem(400, f"{where}: {first['msg']}" if where else str(first["msg"]), 2)
 
 

@@ -24,14 +24,15 @@ from pointsman.live.daemon.submission import Submission, is_known, user_name
 from pointsman.live.daemon.watchdog import Watchdog, was_hung
 from pointsman.live.records.seat_records import take_kept_seats
 from pointsman.live.records.store import Store
-from pointsman.live.world.checkpoint import NotAlike
+from pointsman.live.world.checkpoint import OTHER_WORLD, NotAlike
 from pointsman.live.world.kind import Kind
 from pointsman.live.world.live_world import ROOM
-from pointsman.live.world.roster import Deciding, Roster
+from pointsman.live.world.roster import Deciding, Roster, roster_of
 from pointsman.policies.registry import DEFAULT
 from pointsman.types import NEVER_MS
 
 _DECIDING: Final = "deciding"
+_SIMULATES: Final = "simulates"
 CLUSTER: Final = "cluster"
 """Under which name the store keeps the cluster file."""
 _MOST_JOBS: Final = 10_000
@@ -61,6 +62,8 @@ class Setting:
     """Makes what a policy needs, before a world is made."""
     poll_s: float = 0.1
     """How often the backend is looked at."""
+    simulates: bool = False
+    """Whether nothing really runs: a store is of daemons of one sort only."""
     longest_turn_s: float = 60.0
     """After which a policy counts as hung."""
     gather_s: float = 0.005
@@ -118,14 +121,19 @@ class Daemon:
     def _recover(self) -> None:
         cluster = load_cluster(self.setting.cluster)
         kept = self.store.setting(_DECIDING)
+        self._check_sort(is_new=kept is None)
         last = Deciding(**json.loads(kept)) if kept else None
         wanted = self._wanted(last)
+        if gone := last is not None and last != wanted and not self._can_decide(cluster, last):
+            last = None
         deciding = last or wanted
         for policy in {deciding.policy, wanted.policy}:
             self.setting.compile(policy)
         self.backend = self.setting.backend(cluster, self.setting.folder)
         self.node_names = cluster.layout().node_names
         try:
+            if gone:
+                raise NotAlike(OTHER_WORLD)
             self.roster = Roster(cluster, deciding, self.store.kinds() or [Kind()])
             world = self.roster.first(self.store.kinds_at_checkpoint() or 1).world()
             self.loop: ControlLoop = recovered(world, self.store, self.backend, self.node_names, self.roster)
@@ -134,13 +142,36 @@ class Daemon:
             self._take_seats(cluster, deciding)
         with self.store.turn():
             self.store.keep_setting(CLUSTER, cluster.to_yaml())
-            if not kept:
+            if not kept or gone:
                 self.store.keep_setting(_DECIDING, json.dumps(asdict(deciding)))
         hung = was_hung(self.setting.folder)
         if deciding != wanted:
             self._switch(wanted)
         elif hung is not None:
             self.loop.relieve(hung)
+
+    def _check_sort(self, *, is_new: bool) -> None:
+        """That jobs of this store run where those before did.
+
+        Raises:
+            UsageError: they do not.
+        """
+        mine = json.dumps(self.setting.simulates)
+        if is_new:
+            with self.store.turn():
+                self.store.keep_setting(_SIMULATES, mine)
+        elif (self.store.setting(_SIMULATES) or "false") != mine:
+            those = "really run" if self.setting.simulates else "are simulated"
+            raise UsageError(f"the jobs in {self.setting.folder} {those}: name another directory with --state")
+
+    def _can_decide(self, cluster: Cluster, deciding: Deciding) -> bool:
+        """Whether the files of a policy and its options are still there, and right."""
+        try:
+            self.setting.compile(deciding.policy)
+            Roster(cluster, deciding)
+        except (UsageError, InputError):
+            return False
+        return True
 
     def _wanted(self, last: Deciding | None) -> Deciding:
         """What is to decide; `last` is what did."""
@@ -156,7 +187,7 @@ class Daemon:
         which no job is left need not fit this cluster.
         """
         alive = self.store.alive_jobs()
-        self.roster = Roster(cluster, deciding, [Kind(), *(job.kind for job in alive.values())])
+        self.roster = roster_of(cluster, deciding, {id_: job.kind for id_, job in alive.items()})
         world = self.roster.world()
         asks = {id_: self.roster.asked_anew(job.ask, job.kind) for id_, job in alive.items()}
         take_kept_seats(self.store, world, asks, self.node_names)

@@ -15,7 +15,7 @@ from pointsman.live.daemon.daemon import CLUSTER
 from pointsman.live.daemon.submission import user_name
 from pointsman.live.daemon.told_run import TOLD, told_run
 from pointsman.live.daemon.views import nodes_of
-from pointsman.live.records.store import job_of, parts_of
+from pointsman.live.records.store import check_version, job_of, parts_of
 from pointsman.report import write_run
 from pointsman.workload import Workload, write_workload
 
@@ -39,6 +39,8 @@ def export(store: Path, folder: Path) -> list[str]:
     try:
         connection = sqlite3.connect(f"file:{store}?mode=ro", uri=True)
         connection.row_factory = sqlite3.Row
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        check_version(version, store)
         attempts = [dict(row) for row in connection.execute("SELECT * FROM attempts ORDER BY job, attempt")]
         came = connection.execute("SELECT * FROM jobs ORDER BY submit_ms, id").fetchall()
         ended = [job for job in came if job["end_ms"] is not None]

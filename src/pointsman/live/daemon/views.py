@@ -46,6 +46,7 @@ class Views:
 
     def __init__(self, daemon: Daemon) -> None:
         self.daemon = daemon
+        self._widest = int(daemon.roster.prepared.layout.node_gpus.max())
 
     # -- jobs ---------------------------------------------------------------------------------------------
 
@@ -78,7 +79,7 @@ class Views:
             "started_s": self._unix_s(started),
             "attempt": attempt.id.attempt if attempt else None,
             "node_list": nodes_of(attempt.parts) if attempt else "",
-        }
+        } | ({"nodes": len(attempt.parts)} if attempt else {})
 
     def _asked(self, number: int, job: Job) -> Row:
         kind = job.kind
@@ -90,7 +91,7 @@ class Views:
             "queue": kind.queue or "",
             "account": kind.account or "",
             "gpus": kind.gpus,
-            "nodes": nodes_asked(kind),
+            "nodes": nodes_asked(kind, self._widest),
             "time_limit_s": job.limit_ms / 1000 if job.limit_ms else None,
             "preemptible": job.requeues,
         }
@@ -194,7 +195,8 @@ class Views:
         if (pause := loop.pauses.of(number)) is not None:
             failures, until_ms = pause
             left = duration(max(0, until_ms - self.daemon.clock.now_ms()) / 1000)
-            said = f"its last {failures} starts failed; it is tried again in {left}"
+            many = counted(failures, "attempt")
+            said = f"{many} in a row did not start, or ended within a minute unseen; it is tried again in {left}"
             return base | {"state": "PENDING", "reason": PAUSED, "said": said}
         world = loop.world
         now_ms = self.daemon.clock.now_ms()
@@ -311,11 +313,9 @@ def nodes_of(parts: Parts) -> str:
     return compress(node for node, _ in parts)
 
 
-def nodes_asked(kind: Kind) -> int:
-    """How many nodes a job needs at least, as far as it says."""
-    if kind.nodes_requested:
-        return kind.nodes_requested
-    return -(-kind.gpus // kind.gpus_per_node) if kind.gpus_per_node else 1
+def nodes_asked(kind: Kind, widest: int) -> int:
+    """How many nodes a job needs at least, of which the largest has `widest` GPUs."""
+    return kind.nodes_requested or -(-kind.gpus // (kind.gpus_per_node or widest))
 
 
 def output_of(job: Job, number: int, attempt: int) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import fmean
+from statistics import fmean, median
 from typing import Final, NamedTuple
 
 from pointsman.live.control.succession import successor
@@ -158,7 +158,7 @@ def _mean_s(times_ms: Mapping[int, float], rows: set[int]) -> float:
 def _figure(now_s: Sequence[float], then_s: Sequence[float]) -> Figure:
     changes = [b - a for a, b in zip(now_s, then_s, strict=True)]
     low_s, _, high_s = quantiles(changes)
-    return Figure(fmean(now_s), fmean(then_s), fmean(changes), low_s, high_s)
+    return Figure(median(now_s), median(then_s), median(changes), low_s, high_s)
 
 
 def _first_differences(at_ms: int, now: Future, then: Future) -> list[tuple[int, str, int, str]]:

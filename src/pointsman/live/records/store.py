@@ -71,12 +71,7 @@ class Store:
             (version,) = connection.execute("PRAGMA user_version").fetchone()
         except sqlite3.DatabaseError as error:
             raise InputError("this is no store of live jobs", path=str(self.path), fix="name another file") from error
-        if version > VERSION:
-            raise InputError(
-                f"the store has version {version}, and this Pointsman knows {VERSION}",
-                path=str(self.path),
-                fix="use the version that wrote it, or a later one",
-            )
+        check_version(version, self.path)
         for pragma in ("journal_mode = WAL", "synchronous = FULL", "wal_autocheckpoint = 0"):
             connection.execute(f"PRAGMA {pragma}")
         for number, step in enumerate(_STEPS[version:], version + 1):
@@ -300,6 +295,17 @@ class Store:
             "ON CONFLICT (name) DO UPDATE SET wanted = excluded.wanted, reason = excluded.reason",
             (name, int(state), reason),
         )
+
+
+def check_version(version: int, path: Path) -> None:
+    """That a store is of no later version than this.
+
+    Raises:
+        InputError: it is.
+    """
+    if version > VERSION:
+        fix = "use the version that wrote it, or a later one"
+        raise InputError(f"the store has version {version}, and this Pointsman knows {VERSION}", path=path, fix=fix)
 
 
 def job_of(spec: str) -> Job:

@@ -113,6 +113,25 @@ class Roster:
         return ask._replace(cls=like.cls, queue=like.queue, speed=like.speed, numbers=like.numbers, keys=like.keys)
 
 
+def roster_of(cluster: Cluster, deciding: Deciding, jobs: Mapping[int, Kind]) -> Roster:
+    """One that knows the kinds of these jobs, by their ids.
+
+    Raises:
+        UsageError: the cluster or the policy could never run one of them.
+    """
+    try:
+        return Roster(cluster, deciding, [Kind(), *jobs.values()])
+    except InputError:
+        for kind, id_ in {kind: id_ for id_, kind in reversed([*jobs.items()])}.items():
+            try:
+                Roster(cluster, deciding, [Kind(), kind])
+            except InputError as error:
+                raise UsageError(
+                    f"job {id_} cannot go on here: {error.cause}; start the daemon as before, and cancel the job"
+                ) from None
+        raise
+
+
 def ask_of(
     prepared: Prepared, briefing: Briefing | None, kind: int, *, priority: int, limit_ms: int | None, pinned: bool
 ) -> Ask:

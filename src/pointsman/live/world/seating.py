@@ -109,5 +109,7 @@ def _parts(world: LiveWorld, first: int) -> tuple[tuple[int, int], ...]:
 def _check_free(world: LiveWorld, seat: Seat) -> None:
     nodes = world.simulation.handle.state.nodes
     for node, mask in seat.parts:
+        if (mask & ((1 << 64) - 1)) >> (has := int(nodes["gpus"][node])):
+            raise RunError(f"job {seat.row} has more GPUs of node {node} than it has by now, {has}: stop the job first")
         if taken := mask & ~int(nodes["free_mask"][node]):
             raise RunError(f"job {seat.row} has GPUs of node {node} that another has, too (mask {taken:#x})")

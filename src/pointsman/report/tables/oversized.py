@@ -13,7 +13,7 @@ def oversized(groups: Sequence[Group]) -> str:
     under: dict[str, list[str]] = {}
     policies = simulated(groups)
     for group in policies:
-        if said := _mended(group.first.result.info["quality"] or {}):
+        if said := _mended(group.first.result.info.get("quality") or {}):
             under.setdefault(said, []).append(group.label)
     told = [
         said if len(labels) == len(policies) else f"{said} under {', '.join(labels)}" for said, labels in under.items()

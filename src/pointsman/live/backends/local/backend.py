@@ -174,6 +174,10 @@ class Local:
             **launch.environment,
             "POINTSMAN_JOB_ID": str(launch.id.job),
             "POINTSMAN_ATTEMPT": str(launch.id.attempt),
+            "SLURM_JOB_ID": str(launch.id.job),  # that scripts name folders by, and remove
+            "SLURM_JOBID": str(launch.id.job),
+            "SLURM_SUBMIT_DIR": launch.folder,
+            "SLURM_RESTART_COUNT": str(launch.id.attempt - 1),
             "POINTSMAN_NODE": node,
             "POINTSMAN_CHECKPOINT_DIR": str(self._checkpoints / str(launch.id.job)),
             "POINTSMAN_GPUS": ",".join(map(str, gpus)),
