@@ -133,6 +133,9 @@ def test_what_happened_is_a_run(daemon: RunningDaemon, waiting: tuple[int, int, 
     assert rows[str(runs)]["preemptions"] == 1
     assert result.series["used_gpus"].max() == 8
     assert (run / "report.html").stat().st_size > 10_000
+    for how in ("table", "json"):
+        done = daemon.type("report", str(run), "--format", how)
+        assert done.returncode == 0, done.stderr
 
 
 def test_whether_a_daemon_could_start_is_said(daemon: RunningDaemon, tmp_path: Path) -> None:
