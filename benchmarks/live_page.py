@@ -134,9 +134,10 @@ def main() -> None:
     ratio = (promised["kept_ratio"] * promised["promised"]).sum() / promised["promised"].sum()
     tables = {
         "answer": (
-            "* **What happens is what was simulated**: mean completion times of real jobs differ from the simulated "
-            f"ones by at most {worst:.1f} % under `fifo-backfill`, `las` and `gittins`. Under `sjf`, whose order hangs "
-            f"on learned durations, they differ by up to {of_sjf:.1f} %, as they do if durations jitter by 0.05 s.\n"
+            "* **What happens is what was simulated**: mean completion times of real jobs that wait on a clock differ "
+            f"from the simulated ones by at most {worst:.1f} % under `fifo-backfill`, `las` and `gittins`. Under "
+            f"`sjf`, whose order hangs on learned durations, they differ by up to {of_sjf:.1f} %, as they do if "
+            "durations jitter by 0.05 s.\n"
             f"* **Of the starts that were promised, {100 * ratio:.0f} %** came within ranges meant to hold 90 %.\n"
         ),
         "fidelity": fidelity(read["fidelity"]),

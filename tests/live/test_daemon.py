@@ -389,6 +389,14 @@ def test_a_policy_whose_file_is_gone_can_be_left(tmp_path: Path, begin: Begin) -
     assert daemon.end() == 0
 
 
+def test_kinds_of_jobs_that_are_refused_do_not_count(daemon: RunningDaemon, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("POINTSMAN_SOCKET", str(daemon.socket))
+    for gpus in range(9, 1030):
+        with pytest.raises(Refused, match="can never have more than 8"):
+            call("POST", "/jobs", {"command": ["true"], "gpus": gpus})
+    assert daemon.wait(daemon.submit("-G", "7", "--", "true"), *ENDED)["state"] == "COMPLETED"
+
+
 HANGS = """
 class Hangs:
     \"\"\"Starts what fits, and never decides about a job of three GPUs.\"\"\"

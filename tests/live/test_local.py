@@ -4,6 +4,7 @@ import json
 import os
 import pwd
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 from pointsman.cluster import load_cluster
+from pointsman.errors import UsageError
 from pointsman.live.backends.facts import AttemptFact, AttemptId, Exit, Launch, Phase, Refused, Stop
 from pointsman.live.backends.local import shim
 from pointsman.live.backends.local.backend import Local
@@ -275,6 +277,62 @@ def test_what_has_put_off_its_mark_stays_in_its_cgroup_when_its_shim_dies(local:
 
 def shim_file(local: Local, name: str) -> Any:
     return json.loads((local._folder(ID) / name).read_text())
+
+
+def test_what_has_put_off_its_mark_is_known_by_its_session_when_its_shim_dies(tmp_path: Path) -> None:
+    """Without cgroups."""
+    local = Local(load_cluster("2x4"), tmp_path)
+    local._cgroups = None
+    run(local, "env", "-i", "sleep", "1000")
+    wait(local, Phase.RUNNING)
+    watching = local._shim_of(local._folder(ID))
+    assert watching is not None
+    os.kill(watching, signal.SIGKILL)
+    wait_for(lambda: local._shim_of(local._folder(ID)) is None)
+    found = fact(local)
+    assert found is not None
+    assert found.phase == Phase.RUNNING
+    (left,) = local._left(local._folder(ID))
+    os.kill(left, signal.SIGKILL)
+    assert wait(local, Phase.ENDED).exit == Exit(detail="")
+
+
+def test_a_session_whose_leader_is_another_process_by_now_is_not_ours() -> None:
+    with subprocess.Popen(["sleep", "1000"], start_new_session=True) as other:
+        began = shim.start_time(other.pid)
+        assert began is not None
+        assert shim.in_sessions([[other.pid, began]]) == [other.pid]
+        assert shim.in_sessions([[other.pid, began - 1]]) == []
+        other.kill()
+
+
+def test_an_end_is_written_down_as_soon_as_there_is_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tries = []
+
+    def full_at_first(path: Path, content: object) -> None:
+        tries.append(content)
+        if len(tries) < 3:
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(shim, "_LOOK_S", 0.0)
+    shim._at_last(lambda: full_at_first(tmp_path, 7))
+    assert tries == [7, 7, 7]
+
+
+def test_ends_are_known_although_whoever_began_the_daemon_ignores_those_of_children(local: Local) -> None:
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        run(local, *PYTHON, "raise SystemExit(3)")
+    finally:
+        signal.signal(signal.SIGCHLD, before)
+    assert wait(local, Phase.ENDED).exit == Exit(3)
+
+
+def test_a_directory_in_which_others_may_write_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "attempts").mkdir()
+    (tmp_path / "attempts").chmod(0o777)
+    with pytest.raises(UsageError, match="attempts: others may write there"):
+        Local(load_cluster("2x4"), tmp_path)
 
 
 def test_stopping_what_has_ended_or_never_was_does_nothing(local: Local) -> None:

@@ -157,6 +157,13 @@ def test_what_does_not_stop_is_stopped_again() -> None:
     assert change(unheard, seen(Phase.RUNNING)) == Change(unheard, stop=True)
 
 
+def test_what_others_have_stopped_waits_again_if_it_may() -> None:
+    """As when the machine is shut down."""
+    ended = seen(Phase.ENDED, Exit(None, 15, asked=True))
+    assert told(attempt(Stage.RUNNING), ended) == [(Event.FAIL, COMPLETED)]
+    assert told(attempt(Stage.RUNNING, requeues=False), ended) == [(Event.FINISH, JobState.FAILED)]
+
+
 def test_an_observation_that_is_repeated_changes_nothing_more() -> None:
     for stage in (Stage.INTENDED, Stage.SENT, Stage.RUNNING):
         for phase in (Phase.ACCEPTED, Phase.RUNNING):

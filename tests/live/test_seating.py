@@ -2,8 +2,12 @@
 
 import pytest
 
+from pointsman.cluster import load_cluster
 from pointsman.errors import RunError
+from pointsman.live.world.kind import Kind
+from pointsman.live.world.roster import Deciding, Roster
 from pointsman.live.world.seating import seats_of, take_seats
+from pointsman.types import Event
 
 from .test_checkpoint import after_turns
 from .test_equality import CLUSTERS, workload
@@ -58,3 +62,17 @@ def test_only_in_a_world_that_has_not_begun() -> None:
     toy = half_way("fifo", 40)
     with pytest.raises(RunError, match="has not begun"):
         take_seats(toy.world, [], toy.world.now_ms, 0)
+
+
+def test_all_64_gpus_of_a_node() -> None:
+    roster = Roster(load_cluster("1x64"), Deciding("fifo", {}, {"overheads": "none"}), [Kind(gpus=64, user="ann")])
+    world, other = roster.world(1 << 10), roster.world(1 << 10)
+    asks = {world.submit(roster.ask(0), 0): roster.ask(0)}
+    (start,) = world.advance(0)
+    assert start.parts == ((0, (1 << 64) - 1),)
+    world.tell(Event.STARTED, start.row, 10)
+    world.advance(10)
+    seats = seats_of(world, asks)
+    take_seats(other, seats, world.now_ms, world.rows_so_far)
+    assert repr(seats_of(other, asks)) == repr(seats)  # NaN is not equal to itself
+    assert int(other.simulation.handle.state.nodes["free"][0]) == 0

@@ -209,7 +209,7 @@ def export(
     from pointsman.live.daemon.export import export as write
     from pointsman.report.staging import whole_directory
 
-    with whole_directory(output, force=force) as folder:
+    with whole_directory(output, force=force, mark="attempts.csv") as folder:
         notes = write((state or own_folder()) / "store", folder)
     for note in notes:
         screen.note(note)

@@ -18,18 +18,19 @@ MARK = "manifest.json"
 
 
 @contextmanager
-def whole_directory(directory: Path, *, force: bool = False) -> Generator[Path]:
+def whole_directory(directory: Path, *, force: bool = False, mark: str = MARK) -> Generator[Path]:
     """A new directory beside `directory` to write into; it takes that name if all goes well, and else is removed.
 
     Args:
         directory: the name it gets. Missing parents are made.
         force: replace a directory of that name if it is empty or one of ours.
+        mark: the file by which one of ours is known.
 
     Raises:
         UsageError: the name is taken, or nothing of this name can be written.
         RunError: it cannot be written (a full disk, no permission).
     """
-    refuse_taken(directory, force=force)
+    refuse_taken(directory, force=force, mark=mark)
     mine = f"{_HOST}.{os.getpid()}-{uuid.uuid4().hex[:8]}"
     partial = hidden(directory, f"{mine}.partial")
     try:
@@ -45,7 +46,7 @@ def whole_directory(directory: Path, *, force: bool = False) -> Generator[Path]:
         shutil.rmtree(partial, ignore_errors=True)
 
 
-def refuse_taken(directory: Path, *, force: bool = False) -> None:
+def refuse_taken(directory: Path, *, force: bool = False, mark: str = MARK) -> None:
     """Checks before a long run that its results will have a place, and clears up what others have left there.
 
     Raises:
@@ -59,7 +60,7 @@ def refuse_taken(directory: Path, *, force: bool = False) -> None:
     if not force:
         raise UsageError(f"{directory} exists; choose another directory with -o, or replace it with --force")
     ours = directory.is_dir() and not directory.is_symlink()
-    if not ours or (any(directory.iterdir()) and not (directory / MARK).is_file()):
+    if not ours or (any(directory.iterdir()) and not (directory / mark).is_file()):
         raise UsageError(
             f"{directory} exists and is not a run directory, so --force does not replace it; choose another directory"
         )

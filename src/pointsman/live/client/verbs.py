@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from pointsman.errors import BackendError, InputError, PointsmanError, UsageError
 from pointsman.live.client import VERBS
-from pointsman.live.client.connection import Refused, call
+from pointsman.live.client.connection import Refused, call, quoted
 from pointsman.live.client.options import Parser, add_options, submission, supposed, whole_name
 from pointsman.live.client.show import CODES, HISTORY, IN_QUEUE, NODES, QUEUE, STARTS, show, show_answer, show_one
 
@@ -78,7 +78,7 @@ def queue(arguments: argparse.Namespace) -> int:
 
 def history(arguments: argparse.Namespace) -> int:
     """List jobs that have ended, the last first."""
-    user = f"&user={arguments.user}" if arguments.user else ""
+    user = f"&user={quoted(arguments.user)}" if arguments.user else ""
     show(call("GET", f"/history?most={arguments.most}{user}"), HISTORY, arguments.format)
     return 0
 
@@ -151,7 +151,7 @@ def _order(verb: str) -> Callable[[argparse.Namespace], int]:
 def _node_order(verb: str) -> Callable[[argparse.Namespace], int]:
     def order(arguments: argparse.Namespace) -> int:
         for node in arguments.nodes:
-            call("POST", f"/nodes/{node}/{verb}", {"reason": getattr(arguments, "reason", "") or ""})
+            call("POST", f"/nodes/{quoted(node)}/{verb}", {"reason": getattr(arguments, "reason", "") or ""})
         return 0
 
     return order

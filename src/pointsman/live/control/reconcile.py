@@ -176,7 +176,8 @@ def _outcome(attempt: Attempt, exit_: Exit) -> Happened:
         return Happened(Event.START_FAILED, job)
     if cause == Cause.TIME_LIMIT:
         return Happened(Event.FINISH, job, JobState.TIMEOUT)
-    if cause == Cause.LOST or (exit_.code is None and exit_.signal is None):
+    told_by_others = exit_.asked and cause is None  # as when the machine is shut down
+    if cause == Cause.LOST or told_by_others or (exit_.code is None and exit_.signal is None):
         return _lost(attempt, frozenset())
     return Happened(Event.FINISH, job, JobState.COMPLETED if exit_.succeeded else JobState.FAILED)
 

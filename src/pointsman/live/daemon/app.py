@@ -1,12 +1,14 @@
 """The API of a daemon, ``/api/v1``: what may be asked, by whom, and how errors are said (RFC 9457)."""
 
+import asyncio
 import json
 import os
 import re
 from dataclasses import replace
+from threading import Lock
 from typing import Annotated, Any, Final
 
-from fastapi import Depends, FastAPI, Path, Request, Response
+from fastapi import Depends, FastAPI, Path, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
@@ -19,7 +21,7 @@ from pointsman.live.daemon.daemon import Daemon, NoSuchJob, TooMany
 from pointsman.live.daemon.forecaster import Forecaster
 from pointsman.live.daemon.metrics import exposition
 from pointsman.live.daemon.peers import Peer
-from pointsman.live.daemon.submission import Submission
+from pointsman.live.daemon.submission import CONTROLS, Submission
 from pointsman.live.daemon.views import HELD, Row, Views
 from pointsman.live.forecast.whatif import Change
 from pointsman.live.world.roster import Deciding
@@ -28,6 +30,9 @@ from pointsman.version import __version__
 
 MOST_BYTES: Final = 1 << 20
 """Of the body of a request."""
+_LONGEST_FORECAST_S: Final = 60.0
+"""Whoever asks why a job waits is told that, if a forecast takes longer."""
+_USER: Final = r"^[^\x00-\x1f]{1,64}$"
 _PATTERNS: Final = "%j, %a, %x and %u, and no other %"
 _MAY_HAVE: Final = {
     "name": "letters, digits and _.+:@/=-, at most 64, and no spaces",
@@ -56,7 +61,7 @@ class Wanted(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    reason: str = Field("", pattern=r"^[^\x00-\x1f\x7f]*$", max_length=200)
+    reason: str = Field("", pattern=f"^[^{CONTROLS}]*$", max_length=200)
 
 
 class Chosen(BaseModel):
@@ -82,7 +87,7 @@ class Supposed(BaseModel):
 def api(daemon: Daemon, forecaster: Forecaster, operators: frozenset[int]) -> FastAPI:
     """The application; users with `operators`' numbers may do everything."""
     app = FastAPI(title="Pointsman", version=__version__, docs_url=None, redoc_url=None)
-    views = Views(daemon)
+    views, one_by_one = Views(daemon), Lock()
     asking = Annotated[Peer, Depends(_peer)]
 
     def operator(peer: Peer) -> None:
@@ -120,8 +125,11 @@ def api(daemon: Daemon, forecaster: Forecaster, operators: frozenset[int]) -> Fa
         return _listed(views.starts(await forecaster.foretold()))
 
     @app.get("/api/v1/history")
-    def history(most: Annotated[int, "at most"] = 100, user: str | None = None) -> Response:
-        return _listed(views.history(min(max(most, 1), 100_000), user))  # in a thread of its own: it may be long
+    def history(
+        most: Annotated[int, "at most"] = 100, user: Annotated[str | None, Query(pattern=_USER)] = None
+    ) -> Response:
+        with one_by_one:  # in a thread of its own: it may be long
+            return _listed(views.history(min(max(most, 1), 100_000), user))
 
     @app.get("/api/v1/jobs/{number}")
     async def job(number: Number, peer: asking) -> Row:
@@ -129,7 +137,10 @@ def api(daemon: Daemon, forecaster: Forecaster, operators: frozenset[int]) -> Fa
         if found is None:
             raise NoSuchJob(f"there is no job {number}")
         mine = peer.uid in operators or peer.uid == found["uid"]
-        return found if mine else {k: v for k, v in found.items() if k not in ("command", "environment", "output")}
+        if mine:
+            return found
+        found["attempts"] = [one | {"detail": ""} for one in found["attempts"]]
+        return {k: v for k, v in found.items() if k not in ("command", "environment", "output", "folder")}
 
     @app.get("/api/v1/jobs/{number}/explain")
     async def explain(number: Number) -> Row:
@@ -142,13 +153,16 @@ def api(daemon: Daemon, forecaster: Forecaster, operators: frozenset[int]) -> Fa
         if found["state"] != "PENDING" or found["reason"] == HELD:
             return found
         try:
-            return found | views.expected(number, await forecaster.foretold())
+            foretold = await asyncio.wait_for(forecaster.foretold(), _LONGEST_FORECAST_S)
+            return found | views.expected(number, foretold)
         except UsageError as error:
             return found | {"expected": str(error)}
+        except TimeoutError:
+            return found | {"expected": "when it starts is still being worked out: ask again later"}
 
     @app.post("/api/v1/whatif")
     async def what_if(supposed: Supposed, peer: asking) -> Row:
-        return answered(await forecaster.what_if(change(supposed, peer)), daemon.loop.jobs)
+        return answered(await forecaster.what_if(change(supposed, peer), peer.uid), daemon.loop.jobs)
 
     def change(supposed: Supposed, peer: Peer) -> Change:
         chosen = supposed.chosen

@@ -3,15 +3,17 @@
 import os
 import shutil
 import socket
+import sqlite3
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from pointsman.cluster import load_cluster
-from pointsman.errors import BackendError, PointsmanError, UsageError
+from pointsman.errors import BackendError, InputError, PointsmanError, UsageError
 from pointsman.inputs.messages import counted
-from pointsman.live.records.store import Store
+from pointsman.live.records.archive import read_only
+from pointsman.live.records.store import check_version, owned
 from pointsman.live.world.roster import Deciding, Roster
 from pointsman.live.world.suitable import check_suits_live
 
@@ -96,9 +98,15 @@ def _store(folder: Path) -> str:
     path = folder / "store"
     if not path.exists():
         return "a new database is made"
-    store = Store(path)
-    jobs = len(store.alive_jobs())
-    store.close()
+    try:
+        connection = read_only(path)
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        check_version(version, path)
+        (jobs,) = connection.execute("SELECT count(*) FROM jobs WHERE end_ms IS NULL").fetchone()
+        connection.close()
+    except sqlite3.Error as error:
+        raise InputError(f"this is no store of live jobs: {error}", path=path, fix="name another file") from None
+    os.close(owned(path))
     return f"the database has {counted(jobs, 'job')} that {'has' if jobs == 1 else 'have'} not ended"
 
 

@@ -14,6 +14,7 @@ from pointsman.cluster import Cluster, load_cluster
 from pointsman.engine.jit.ahead import HOSTED_HOOKS, compile_ahead, units_of
 from pointsman.errors import BackendError, InputError, PointsmanError, RunError, UsageError
 from pointsman.live.backends.local.backend import Local
+from pointsman.live.backends.local.rights import own_directory
 from pointsman.live.backends.protocol import Backend
 from pointsman.live.control.clock import Clock
 from pointsman.live.control.loop import ControlLoop
@@ -103,7 +104,7 @@ class Daemon:
             UsageError: the policy cannot run live. BackendError: another daemon owns the store.
         """
         self.setting = setting
-        setting.folder.mkdir(mode=0o711, parents=True, exist_ok=True)
+        own_directory(setting.folder, 0o711)
         self.store = Store(setting.folder / "store")
         try:
             self._recover()
@@ -212,8 +213,9 @@ class Daemon:
             raise TooMany(f"{ROOM // 2:,} jobs have not ended, and there is no room for more")
         if kind not in self.roster.numbers and self._kinds_of[kind.user] >= _MOST_KINDS:
             raise TooMany(f"you have submitted {_MOST_KINDS:,} kinds of jobs; use fewer accounts, queues and models")
-        self._kinds_of[kind.user] += kind not in self.roster.numbers
+        is_new = kind not in self.roster.numbers
         self.roster.admit(kind)
+        self._kinds_of[kind.user] += is_new
         self._coming[uid] += 1
         return await self._sent(_Letter(submission, uid))
 

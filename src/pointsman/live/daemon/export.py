@@ -15,6 +15,7 @@ from pointsman.live.daemon.daemon import CLUSTER
 from pointsman.live.daemon.submission import user_name
 from pointsman.live.daemon.told_run import TOLD, told_run
 from pointsman.live.daemon.views import nodes_of
+from pointsman.live.records.archive import read_only
 from pointsman.live.records.store import check_version, job_of, parts_of
 from pointsman.report import write_run
 from pointsman.workload import Workload, write_workload
@@ -37,8 +38,8 @@ def export(store: Path, folder: Path) -> list[str]:
         InputError: no job has ended, or `store` is none.
     """
     try:
-        connection = sqlite3.connect(f"file:{store}?mode=ro", uri=True)
-        connection.row_factory = sqlite3.Row
+        connection = read_only(store)
+        connection.execute("BEGIN")  # all of it as of one moment
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         check_version(version, store)
         attempts = [dict(row) for row in connection.execute("SELECT * FROM attempts ORDER BY job, attempt")]

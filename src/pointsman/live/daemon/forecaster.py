@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -22,7 +23,7 @@ BUSY: Final = 0.1
 """Forecasts that nobody asked for take no more of the time than this."""
 FRESH_MS: Final = 10_000
 """Whoever asks is told what was foretold no longer ago than that."""
-_MOST_ASKING: Final = 16
+_MOST_ASKING: Final = 2
 _ENDING: Final = (Cause.CANCEL, Cause.TIME_LIMIT)
 
 
@@ -45,7 +46,8 @@ class Forecaster:
         self._last: Foretold | None = None
         self._took_s = 0.0
         self._under_way: asyncio.Task[Foretold] | None = None
-        self._asking = 0
+        self._asking: Counter[int] = Counter()
+        """By user, questions that are being answered."""
 
     async def run(self) -> None:
         """Promise jobs that come when they will start."""
@@ -90,20 +92,20 @@ class Forecaster:
         self._promise(present, self._last)
         return self._last
 
-    async def what_if(self, change: Change) -> Answer:
-        """What would be if this were done now.
+    async def what_if(self, change: Change, uid: int) -> Answer:
+        """What would be if this were done now, as user `uid` asks.
 
         Raises:
             UsageError: it cannot be foretold. InputError: the cluster could never run such a job. TooMany: others ask.
         """
-        if self._asking >= _MOST_ASKING:
-            raise TooMany("too many questions are being answered; ask again in a while")
+        if self._asking[uid] >= _MOST_ASKING:
+            raise TooMany(f"{_MOST_ASKING} questions of yours are being answered; ask again in a while")
         present, roster = self._present(), self._daemon.roster
-        self._asking += 1
+        self._asking[uid] += 1
         try:
             return await self._aside(lambda: _answer(present, change, roster, self._record))
         finally:
-            self._asking -= 1
+            self._asking[uid] -= 1
 
     async def _aside(self, work: Callable[[], Any]) -> Any:
         def with_record() -> Any:

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import socket
 import stat
 from collections.abc import Callable
@@ -27,6 +28,7 @@ def serve(setting: Setting, path: Path, operators: frozenset[int], ready: Callab
 
 
 async def _serve(setting: Setting, path: Path, operators: frozenset[int], ready: Callable[[], None]) -> None:
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # if it is ignored, nobody hears how a process ends
     daemon = Daemon(setting)
     daemon.turn()
     listening = _listening(path)

@@ -15,10 +15,12 @@ from pointsman.workload.columns import MAX_DURATION_S, MAX_GPUS
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.+:@/=-]{1,64}$")]
 """Without anything that a terminal or a shell would obey."""
-Path = Annotated[str, StringConstraints(pattern=r"^/[^\x00-\x1f\x7f]*$", max_length=4096)]
+CONTROLS = r"\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069"
+"""What a terminal would obey, or show in another order."""
+Path = Annotated[str, StringConstraints(pattern=f"^/[^{CONTROLS}]*$", max_length=4096)]
 Text = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$", max_length=131_000)]
 """What fits in one argument of a process."""
-Output = Annotated[str, StringConstraints(pattern=r"^([^\x00-\x1f\x7f%]|%[jaxu])+$", max_length=4096)]
+Output = Annotated[str, StringConstraints(pattern=f"^([^{CONTROLS}%]|%[jaxu])+$", max_length=4096)]
 Variable = Annotated[str, StringConstraints(pattern=r"^[^\x00=]+$", max_length=4096)]
 
 

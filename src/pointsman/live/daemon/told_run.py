@@ -10,6 +10,7 @@ from pointsman.cluster import Layout
 from pointsman.engine.run.logged import level_of
 from pointsman.engine.run.result import Result
 from pointsman.live.records.store import parts_of
+from pointsman.live.world.plan import with_sign
 from pointsman.types import Event, JobState, Locality, Reason, Verb
 
 Row = dict[str, Any]
@@ -94,7 +95,7 @@ def _events_of(row: int, job: Row, attempts: Sequence[Row], names: Mapping[str, 
 def _end_of(attempt: Row, job: Row, *, is_last: bool) -> Event:
     if is_last:
         return Event.CANCEL if job["state"] == JobState.CANCELLED.name else Event.FINISH
-    return Event.STOPPED
+    return Event.STOPPED if attempt["stopping_ms"] is not None else Event.FAIL
 
 
 def _job_row(row: int, job: Row, events: Sequence[Told], last_ms: int, layout: Layout) -> Row:
@@ -150,7 +151,7 @@ def _events_table(told: Sequence[Told]) -> pl.DataFrame:
     rows = [
         {
             "time_ms": one.time_ms, "seq": seq, "kind": one.kind.name, "row": one.row, "attempt": one.attempt, "arg": 0,
-            "reason": one.reason.name, "node": node, "gpu_mask": mask, "gpus": mask.bit_count(),
+            "reason": one.reason.name, "node": node, "gpu_mask": with_sign(mask), "gpus": mask.bit_count(),
         }
         for seq, one in enumerate(told)
         for node, mask in one.parts or ((-1, 0),)

@@ -67,6 +67,8 @@ class Views:
         """
         if unknown := [name for name in names if name not in QUEUED]:
             raise UsageError(f"jobs have no column {unknown[0]!r:.60} (there are {', '.join(QUEUED)})")
+        if len(set(names)) < len(names):
+            raise UsageError("a column is named twice")
         return [[row[name] for name in names] for row in self.queue()]
 
     def _row(self, number: int, job: Job, attempt: Attempt | None, reasons: dict[int, str], now_ms: int) -> Row:
@@ -158,20 +160,26 @@ class Views:
             UsageError: there is no such user.
         """
         with reading(self.daemon.store.path) as archive:
-            records = archive.ended_jobs(most, None if user is None else user_number(user))
-            attempts = archive.attempts_of([record["id"] for record in records])
-        return [self._history_row(one, job_of(one["spec"]), attempts[one["id"]]) for one in records]
+            ended = archive.ended_jobs(most, None if user is None else user_number(user))
+            rows = [self._ended_row(record) for record in ended]
+            attempts = archive.attempts_of([row["job_id"] for row in rows])
+        return [row | self._of_attempts(row, attempts[row["job_id"]]) for row in rows]
 
-    def _history_row(self, record: Any, job: Job, attempts: list[Any]) -> Row:
-        ran = [(self._begun_s(a) or 0.0, self._ended_s(a) or 0.0, a) for a in attempts if a["started_ms"] is not None]
-        submitted_s, ended_s = self._unix_s(record["submit_ms"]) or 0.0, self._unix_s(record["end_ms"]) or 0.0
-        last = ran[-1][2] if ran else {"exit_code": None, "exit_signal": None}
-        return self._asked(record["id"], job) | {
+    def _ended_row(self, record: Any) -> Row:
+        return self._asked(record["id"], job_of(record["spec"])) | {
             "state": record["state"],
-            "submitted_s": submitted_s,
+            "submitted_s": self._unix_s(record["submit_ms"]) or 0.0,
+            "ended_s": self._unix_s(record["end_ms"]) or 0.0,
+        }
+
+    def _of_attempts(self, row: Row, attempts: list[Any]) -> Row:
+        ran = [(self._begun_s(a) or 0.0, self._ended_s(a) or 0.0, a) for a in attempts if a["started_ms"] is not None]
+        last = ran[-1][2] if ran else {"exit_code": None, "exit_signal": None}
+        ended_s = row["ended_s"]
+        return {
             "started_s": ran[0][0] if ran else None,
             "ended_s": ran[-1][1] if ran else ended_s,
-            "wait_s": max(0.0, (ran[0][0] if ran else ended_s) - submitted_s),
+            "wait_s": max(0.0, (ran[0][0] if ran else ended_s) - row["submitted_s"]),
             "run_s": sum(max(0.0, ended - begun) for begun, ended, _ in ran),
             "attempts": len(attempts),
             "preemptions": sum(a["cause"] == "preempt" for a in attempts),

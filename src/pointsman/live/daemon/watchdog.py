@@ -11,6 +11,8 @@ from typing import Final
 
 _FILE: Final = "hung"
 _LOOK_S: Final = 0.2
+_ASLEEP_S: Final = 1.0
+"""A look that is so late was not taken because the process was stopped, or its machine."""
 
 
 class Watchdog:
@@ -38,9 +40,13 @@ class Watchdog:
         self._closed.set()
 
     def _watch(self) -> None:
+        looked_s, asleep_s, turn_s = time.monotonic(), 0.0, None
         while not self._closed.wait(_LOOK_S):
-            began_s = self._began_s
-            if began_s is not None and time.monotonic() - began_s > self._most_s:
+            now_s, began_s = time.monotonic(), self._began_s
+            asleep_s = asleep_s if began_s == turn_s else 0.0
+            asleep_s += max(0.0, now_s - looked_s - _ASLEEP_S)  # this thread did not run, so the turn may not have
+            looked_s, turn_s = now_s, began_s
+            if began_s is not None and now_s - began_s - asleep_s > self._most_s:
                 with suppress(OSError):  # on a full disk it is only ended
                     self._path.write_text(f"{self._most_s:g}")
                 os.kill(os.getpid(), signal.SIGKILL)

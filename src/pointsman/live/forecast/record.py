@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 from pointsman.live.forecast.arrivals import Arrivals, Came
 from pointsman.live.forecast.durations import Durations
 from pointsman.live.forecast.present import like_of
+from pointsman.live.records.archive import read_only
 from pointsman.live.records.store import job_of
 
 MOST: Final = 10_000
@@ -43,8 +44,7 @@ class Record:
 
     def read_on(self, store: Path) -> None:
         """Learn of what has come and ended in a store since the last time."""
-        connection = sqlite3.connect(f"file:{store}?mode=ro", uri=True)
-        connection.row_factory = sqlite3.Row
+        connection = read_only(store)
         try:
             self._learn_ends(connection)
             self._learn_arrivals(connection)

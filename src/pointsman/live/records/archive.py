@@ -1,7 +1,7 @@
 """What became of jobs, as a store has it."""
 
 import sqlite3
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -23,9 +23,11 @@ class Archive:
         """Its row in the table."""
         return self._connection.execute("SELECT * FROM jobs WHERE id = ?", (id_,)).fetchone()
 
-    def ended_jobs(self, most: int, uid: int | None) -> list[sqlite3.Row]:
-        """The last so many that have ended, of one user or of all, the last first."""
-        return self._connection.execute(_LAST, {"most": most, "uid": uid}).fetchall()
+    def ended_jobs(self, most: int, uid: int | None) -> Iterator[sqlite3.Row]:
+        """The last so many that have ended, of one user or of all, the last first, one by one: each has the environment
+        of its job.
+        """
+        return self._connection.execute(_LAST, {"most": most, "uid": uid})
 
     def attempts_of(self, ids: Sequence[int]) -> dict[int, list[sqlite3.Row]]:
         """All of each of these jobs, in order."""
@@ -40,9 +42,15 @@ class Archive:
 @contextmanager
 def reading(store: Path) -> Generator[Archive]:
     """By a connection of one's own, beside the owner of the store."""
-    connection = sqlite3.connect(f"file:{store}?mode=ro", uri=True)
-    connection.row_factory = sqlite3.Row
+    connection = read_only(store)
     try:
         yield Archive(connection)
     finally:
         connection.close()
+
+
+def read_only(store: Path) -> sqlite3.Connection:
+    """A connection that cannot change anything."""
+    connection = sqlite3.connect(f"{store.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
+    connection.row_factory = sqlite3.Row
+    return connection

@@ -19,8 +19,11 @@ from pointsman.live.records.job import Job
 from pointsman.live.records.write_back import WriteBack
 from pointsman.live.world.kind import Kind
 from pointsman.live.world.live_world import Ask
+from pointsman.live.world.plan import ALL_GPUS
 from pointsman.types import JobState, NodeState
 
+_LOG_BYTES: Final = 64 << 20
+"""Of the log of the database, at most, when it begins anew."""
 _STEPS: Final = ("schema.sql", "schema_2.sql", "schema_3.sql")
 """From each version of the schema to the next."""
 VERSION: Final = len(_STEPS)
@@ -54,7 +57,7 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._lock = _owned(path)
+        self._lock = owned(path)
         try:
             os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))  # it holds users' environments
             self.connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
@@ -69,10 +72,16 @@ class Store:
         connection.row_factory = sqlite3.Row
         try:
             (version,) = connection.execute("PRAGMA user_version").fetchone()
+            connection.execute("PRAGMA schema_version")
         except sqlite3.DatabaseError as error:
             raise InputError("this is no store of live jobs", path=str(self.path), fix="name another file") from error
         check_version(version, self.path)
-        for pragma in ("journal_mode = WAL", "synchronous = FULL", "wal_autocheckpoint = 0"):
+        for pragma in (
+            "journal_mode = WAL",
+            "synchronous = FULL",
+            "wal_autocheckpoint = 0",
+            f"journal_size_limit = {_LOG_BYTES}",
+        ):
             connection.execute(f"PRAGMA {pragma}")
         for number, step in enumerate(_STEPS[version:], version + 1):
             schema = resources.files("pointsman.live.records").joinpath(step).read_text(encoding="utf-8")
@@ -105,7 +114,7 @@ class Store:
     def commit(self) -> None:
         """What was written in this turn outlives whatever happens from now on."""
         self.connection.execute("COMMIT")
-        self._write_back.after_commit()
+        self._write_back.after_commit(self.connection)
 
     def _undo(self) -> None:
         if self.connection.in_transaction:
@@ -318,7 +327,7 @@ def job_of(spec: str) -> Job:
 
 def parts_of(text: str) -> Parts:
     """The GPUs of an attempt, as its row in the table has them."""
-    return tuple((str(node), int(mask)) for node, mask in json.loads(text))
+    return tuple((str(node), int(mask) & ALL_GPUS) for node, mask in json.loads(text))
 
 
 def _attempt_of(row: sqlite3.Row) -> Attempt:
@@ -339,7 +348,7 @@ def _attempt_of(row: sqlite3.Row) -> Attempt:
     )
 
 
-def _owned(path: Path) -> int:
+def owned(path: Path) -> int:
     """A lock on the store, which ends with this process."""
     lock = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:

@@ -22,10 +22,15 @@ class WriteBack:
         self._began_s = time.monotonic()
         self._thread: Thread | None = None
 
-    def after_commit(self) -> None:
-        """Begin, if the last time is long enough ago."""
+    def after_commit(self, connection: sqlite3.Connection) -> None:
+        """Begin, if the last time is long enough ago; or write the rest back by the only `connection` that commits, so
+        that the log begins anew.
+        """
         now_s = time.monotonic()
-        if now_s - self._began_s < EVERY_S or (self._thread is not None and self._thread.is_alive()):
+        if self._thread is not None and not self._thread.is_alive():
+            self._thread = None
+            connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        if now_s - self._began_s < EVERY_S or self._thread is not None:
             return
         self._began_s = now_s
         self._thread = Thread(target=self._write_back, name="write-back", daemon=True)

@@ -13,6 +13,7 @@ from pointsman.engine.jit.loading import load_beside
 from pointsman.engine.run.view import done_by
 from pointsman.errors import RunError
 from pointsman.live.world.live_world import Ask, LiveWorld
+from pointsman.live.world.plan import ALL_GPUS, with_sign
 from pointsman.types import JobState
 
 PAST: Final = (
@@ -87,7 +88,7 @@ def take_seats(world: LiveWorld, seats: Iterable[Seat], now_ms: int, rows: int) 
         record["rated"] = now_ms
         record["done_when_rated"] = record["done"]
         for i, (node, mask) in enumerate(seat.parts):
-            state.place[i] = (node, mask, int(mask & ((1 << 64) - 1)).bit_count(), 0)
+            state.place[i] = (node, with_sign(mask), mask.bit_count(), 0)
         state.g["placed"] = len(seat.parts)
         seating.seat(handle.address, j)
     clock["arrived"] = clock["jobs"] = rows
@@ -101,7 +102,7 @@ def _parts(world: LiveWorld, first: int) -> tuple[tuple[int, int], ...]:
     parts, state = [], world.simulation.handle.state
     while first >= 0:
         part = state.parts[first]
-        parts.append((int(part["node"]), int(part["mask"])))
+        parts.append((int(part["node"]), int(part["mask"]) & ALL_GPUS))
         first = int(part["next"])
     return tuple(parts)
 
@@ -109,7 +110,7 @@ def _parts(world: LiveWorld, first: int) -> tuple[tuple[int, int], ...]:
 def _check_free(world: LiveWorld, seat: Seat) -> None:
     nodes = world.simulation.handle.state.nodes
     for node, mask in seat.parts:
-        if (mask & ((1 << 64) - 1)) >> (has := int(nodes["gpus"][node])):
+        if mask >> (has := int(nodes["gpus"][node])):
             raise RunError(f"job {seat.row} has more GPUs of node {node} than it has by now, {has}: stop the job first")
-        if taken := mask & ~int(nodes["free_mask"][node]):
+        if taken := mask & ~int(nodes["free_mask"][node]) & ALL_GPUS:
             raise RunError(f"job {seat.row} has GPUs of node {node} that another has, too (mask {taken:#x})")

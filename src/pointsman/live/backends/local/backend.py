@@ -29,6 +29,7 @@ from pointsman.live.backends.facts import (
     output_name,
 )
 from pointsman.live.backends.local import shim
+from pointsman.live.backends.local.rights import own_directory
 from pointsman.live.backends.protocol import Patience
 from pointsman.types import NodeState
 
@@ -47,10 +48,8 @@ class Local:
         self.patience = Patience(start_ms=10_000, lost_ms=0, stop_ms=10_000)
         self._names = cluster.layout().node_names
         folder = folder.resolve()  # whoever watches an attempt is elsewhere
-        self._attempts = folder / "attempts"
-        self._attempts.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._checkpoints = folder / "checkpoints"
-        self._checkpoints.mkdir(mode=0o711, exist_ok=True)
+        self._attempts = own_directory(folder / "attempts", 0o700)
+        self._checkpoints = own_directory(folder / "checkpoints", 0o711)
         self._shims: list[int] = []
         for left in self._checkpoints.glob(f"*{_PARTIAL}"):
             self._remove(left)
@@ -247,8 +246,10 @@ class Local:
 
     def _left(self, folder: Path) -> set[int]:
         """The processes of an attempt, without the one that watches it."""
-        launch = _read(folder / "launch.json")
-        return {*shim.members(launch.get("cgroup")), *shim.marked(launch["mark"])}
+        launch, running, known = (_read(folder / f"{name}.json") for name in ("launch", "running", "shim"))
+        here = running is not None and known is not None and known[2] == self._boot
+        sessions = shim.in_sessions(running.get("leaders", [])) if here else []
+        return {*shim.members(launch.get("cgroup")), *shim.marked(launch["mark"]), *sessions}
 
     def _kill_marked(self, folder: Path) -> None:
         watching = self._shim_of(folder)

@@ -16,7 +16,7 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -83,6 +83,23 @@ def marked(mark: str) -> list[int]:
             continue  # it is gone, or another user's
         if wanted in environment and start_time(int(name)) is not None:
             found.append(int(name))
+    return found
+
+
+def in_sessions(leaders: list[list[int]]) -> list[int]:
+    """The processes in the sessions that these processes began, each named with its `start_time`. While any lives, no
+    other process gets the number of a session.
+    """
+    began = {pid: start for pid, start in leaders if start_time(pid) in (None, start)}
+    found = []
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                fields = Path(f"/proc/{name}/stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            if fields[0] not in "ZX" and int(fields[3]) in began:
+                found.append(int(name))
     return found
 
 
@@ -160,6 +177,7 @@ class Shim:
 
     def run(self) -> None:
         """Begin the commands, wait until nothing of them lives, and say how they ended."""
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # if it is ignored, nobody hears how a command ends
         if claim(self.folder) is None:
             return
         signal.pthread_sigmask(signal.SIG_BLOCK, _HEARD)
@@ -170,18 +188,9 @@ class Shim:
             return
         error = self._begin()
         self._wait()
-        if error and not self.tasks:
-            write_end(self.folder, 127, None, ran=True, asked=self.asked, detail=error)
-        else:
-            code = 127 if error else self.first_failure
-            write_end(
-                self.folder,
-                code if code >= 0 else None,
-                -code if code < 0 else None,
-                ran=True,
-                asked=self.asked,
-                detail=error,
-            )
+        code = 127 if error else self.first_failure
+        exit_ = (code, None) if code >= 0 else (None, -code)
+        _at_last(lambda: write_end(self.folder, *exit_, ran=True, asked=self.asked, detail=error))
 
     def _begin(self) -> str:
         """Why a command could not be begun; nothing if all were."""
@@ -194,7 +203,8 @@ class Shim:
                 self._signal(signal.SIGKILL)
                 what = getattr(error, "filename", None) or self.launch["command"][0]
                 return f"{what}: {getattr(error, 'strerror', None) or error}"
-        write_whole(self.folder / "running.json", {"began_s": began_s})
+        leaders = [[task.pid, start_time(task.pid)] for task in self.tasks]
+        _at_last(lambda: write_whole(self.folder / "running.json", {"began_s": began_s, "leaders": leaders}))
         return ""
 
     def _begin_one(self, environment: dict[str, str]) -> None:
@@ -300,6 +310,17 @@ class Shim:
                 os.kill(pid, number)
             except ProcessLookupError:
                 continue
+
+
+def _at_last(write: Callable[[], None]) -> None:
+    """As soon as there is room on the disk: a daemon waits for it."""
+    while True:
+        try:
+            return write()
+        except FileNotFoundError:
+            return None  # somebody has removed the folder
+        except OSError:
+            time.sleep(_LOOK_S)
 
 
 def _opened(path: str, *, anew: bool) -> BinaryIO:
