@@ -48,6 +48,14 @@ def test_a_speed_is_from_one_on(tmp_path: Path, speed: str) -> None:
     assert "--simulate: from 1 to 10,000 times as fast" in done.stderr
 
 
+@pytest.mark.parametrize("words", [("--longest-turn", "0"), ("--poll", "nan"), ("--poll", "-1")])
+def test_times_that_make_no_sense_are_refused(words: tuple[str, str], tmp_path: Path) -> None:
+    start = ["live", "start", "--cluster", "1x1", "--state", str(tmp_path), *words]
+    done = subprocess.run([sys.executable, "-m", "pointsman", *start], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--longest-turn is at least 1 s, and --poll at most 60 s" in done.stderr
+
+
 def test_only_sleep_is_known() -> None:
     assert program_of(("sleep", "90")).work_ms == 90_000
     assert program_of(("sleep", "1h30m")).work_ms == 5_400_000
