@@ -16,7 +16,7 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -86,26 +86,8 @@ def marked(mark: str) -> list[int]:
     return found
 
 
-def in_sessions(leaders: list[list[int]]) -> list[int]:
-    """The processes in the sessions that these processes began, each named with its `start_time`. While any lives, no
-    other process gets the number of a session.
-    """
-    began = {pid: start for pid, start in leaders if start_time(pid) in (None, start)}
-    found = []
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            try:
-                fields = Path(f"/proc/{name}/stat").read_text().rpartition(")")[2].split()
-            except OSError:
-                continue
-            if fields[0] not in "ZX" and int(fields[3]) in began:
-                found.append(int(name))
-    return found
-
-
-def below(ancestor: int) -> list[int]:
-    """The living processes whose parent, or a parent of whose, is `ancestor`."""
-    parents = {}
+def _living() -> Iterator[tuple[int, list[str]]]:
+    """Each living process, with what its file ``stat`` has behind its name: its state, parent, group, session, …"""
     for name in os.listdir("/proc"):
         if name.isdigit():
             try:
@@ -113,7 +95,20 @@ def below(ancestor: int) -> list[int]:
             except OSError:
                 continue
             if fields[0] not in "ZX":
-                parents[int(name)] = int(fields[1])
+                yield int(name), fields
+
+
+def in_sessions(leaders: list[list[int]]) -> list[int]:
+    """The processes in the sessions that these processes began, each named with its `start_time`. While any lives, no
+    other process gets the number of a session.
+    """
+    began = {pid: start for pid, start in leaders if start_time(pid) in (None, start)}
+    return [pid for pid, fields in _living() if int(fields[3]) in began]
+
+
+def below(ancestor: int) -> list[int]:
+    """The living processes whose parent, or a parent of whose, is `ancestor`."""
+    parents = {pid: int(fields[1]) for pid, fields in _living()}
     known = {ancestor}
     while more := {pid for pid, parent in parents.items() if parent in known} - known:
         known |= more
