@@ -154,11 +154,13 @@ def test_a_job_that_is_queued_again_runs_again(daemon: RunningDaemon) -> None:
     number = daemon.submit(
         "--requeue", "--", "sh", "-c", "echo $POINTSMAN_ATTEMPT; [ $POINTSMAN_ATTEMPT = 2 ] || sleep 60"
     )
+    output = daemon.folder / f"pointsman-{number}.out"
+    wait_for(lambda: output.exists() and output.read_text() == "1\n")  # else it may be stopped before it says so
     daemon.wait(number, "RUNNING")
     daemon.type("requeue", str(number))
     job = daemon.wait(number, *ENDED)
     assert (job["state"], [attempt["cause"] for attempt in job["attempts"]]) == ("COMPLETED", ["requeue", None])
-    assert (daemon.folder / f"pointsman-{number}.out").read_text() == "1\n2\n"
+    assert output.read_text() == "1\n2\n"
 
 
 def test_a_node_that_is_drained_takes_no_jobs(daemon: RunningDaemon) -> None:

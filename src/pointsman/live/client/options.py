@@ -99,14 +99,14 @@ def submission(arguments: argparse.Namespace) -> dict[str, Any]:
     Raises:
         InputError: an option in the script is wrong. UsageError: one on the command line.
     """
-    command = arguments.command[1:] if arguments.command[:1] == ["--"] else arguments.command
-    if arguments.wrap is not None and not command:
-        arguments.command = ["--", "/bin/sh", "-c", arguments.wrap]
-        return submission(arguments)
+    words = arguments.command
+    if arguments.wrap is not None and not words:
+        words = ["--", "/bin/sh", "-c", arguments.wrap]
+    command = words[1:] if words[:1] == ["--"] else words
     if not command:
         raise UsageError("give a script, or a command after --")
     found = {k: v for k, v in vars(arguments).items() if k not in _NO_OPTIONS and v is not None}
-    if arguments.command[:1] != ["--"]:
+    if words[:1] != ["--"]:
         path = Path(command[0])
         if not path.is_file():
             raise InputError("there is no such script", path=path, fix="a command comes after --")

@@ -64,8 +64,9 @@ def queue(arguments: argparse.Namespace) -> int:
         rows = [dict(zip(IN_QUEUE, row, strict=True)) for row in call("GET", f"/jobs?columns={','.join(IN_QUEUE)}")]
     else:
         rows = call("GET", "/jobs")
-    users = [*(arguments.user or "").split(","), *([pwd.getpwuid(os.getuid()).pw_name] if arguments.me else [])]
-    if arguments.user or arguments.me:
+    users = arguments.user.split(",") if arguments.user else []
+    users += [pwd.getpwuid(os.getuid()).pw_name] if arguments.me else []
+    if users:
         rows = [row for row in rows if row["user"] in users]
     if arguments.states:
         wanted = {word.upper() for word in arguments.states.split(",")}

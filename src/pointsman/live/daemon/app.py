@@ -33,14 +33,10 @@ MOST_BYTES: Final = 1 << 20
 _LONGEST_FORECAST_S: Final = 60.0
 """Whoever asks why a job waits is told that, if a forecast takes longer."""
 _USER: Final = r"^[^\x00-\x1f]{1,64}$"
-_PATTERNS: Final = "%j, %a, %x and %u, and no other %"
 _MAY_HAVE: Final = {
     "name": "letters, digits and _.+:@/=-, at most 64, and no spaces",
-    "output": _PATTERNS,
-    "error": _PATTERNS,
-    "account": "letters, digits and _.+:@/=-, at most 64",
-    "queue": "letters, digits and _.+:@/=-, at most 64",
-    "model": "letters, digits and _.+:@/=-, at most 64",
+    **dict.fromkeys(("account", "queue", "model"), "letters, digits and _.+:@/=-, at most 64"),
+    **dict.fromkeys(("output", "error"), "%j, %a, %x and %u, and no other %"),
     "gpu_type": "letters, digits, _.+- and | between alternatives",
 }
 _STATUS: Final = {NoSuchJob: 404, TooMany: 429, UsageError: 400, InputError: 422, BackendError: 503}

@@ -6,6 +6,7 @@ import socket
 import sqlite3
 import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -99,11 +100,10 @@ def _store(folder: Path) -> str:
     if not path.exists():
         return "a new database is made"
     try:
-        connection = read_only(path)
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        check_version(version, path)
-        (jobs,) = connection.execute("SELECT count(*) FROM jobs WHERE end_ms IS NULL").fetchone()
-        connection.close()
+        with closing(read_only(path)) as connection:
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+            check_version(version, path)
+            (jobs,) = connection.execute("SELECT count(*) FROM jobs WHERE end_ms IS NULL").fetchone()
     except sqlite3.Error as error:
         raise InputError(f"this is no store of live jobs: {error}", path=path, fix="name another file") from None
     os.close(owned(path))

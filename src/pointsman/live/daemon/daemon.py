@@ -25,7 +25,7 @@ from pointsman.live.daemon.submission import Submission, is_known, user_name
 from pointsman.live.daemon.watchdog import Watchdog, was_hung
 from pointsman.live.records.seat_records import take_kept_seats
 from pointsman.live.records.store import Store
-from pointsman.live.world.checkpoint import OTHER_WORLD, NotAlike
+from pointsman.live.world.checkpoint import NotAlike
 from pointsman.live.world.kind import Kind
 from pointsman.live.world.live_world import ROOM
 from pointsman.live.world.roster import Deciding, Roster, roster_of
@@ -132,14 +132,7 @@ class Daemon:
             self.setting.compile(policy)
         self.backend = self.setting.backend(cluster, self.setting.folder)
         self.node_names = cluster.layout().node_names
-        try:
-            if gone:
-                raise NotAlike(OTHER_WORLD)
-            self.roster = Roster(cluster, deciding, self.store.kinds() or [Kind()])
-            world = self.roster.first(self.store.kinds_at_checkpoint() or 1).world()
-            self.loop: ControlLoop = recovered(world, self.store, self.backend, self.node_names, self.roster)
-            self.clock = self.setting.clock(self.store, self.loop.world.now_ms)
-        except (NotAlike, InputError):
+        if gone or not self._restored(cluster, deciding):
             self._take_seats(cluster, deciding)
         with self.store.turn():
             self.store.keep_setting(CLUSTER, cluster.to_yaml())
@@ -150,6 +143,17 @@ class Daemon:
             self._switch(wanted)
         elif hung is not None:
             self.loop.relieve(hung)
+
+    def _restored(self, cluster: Cluster, deciding: Deciding) -> bool:
+        """Whether it goes on from the checkpoint and the journal of the daemon before."""
+        try:
+            self.roster = Roster(cluster, deciding, self.store.kinds() or [Kind()])
+            world = self.roster.first(self.store.kinds_at_checkpoint() or 1).world()
+            self.loop: ControlLoop = recovered(world, self.store, self.backend, self.node_names, self.roster)
+        except (NotAlike, InputError):
+            return False
+        self.clock = self.setting.clock(self.store, self.loop.world.now_ms)
+        return True
 
     def _check_sort(self, *, is_new: bool) -> None:
         """That jobs of this store run where those before did.

@@ -29,18 +29,24 @@ class WriteBack:
         now_s = time.monotonic()
         if self._thread is not None and not self._thread.is_alive():
             self._thread = None
-            connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+            _write_back(connection)
         if now_s - self._began_s < EVERY_S or self._thread is not None:
             return
         self._began_s = now_s
-        self._thread = Thread(target=self._write_back, name="write-back", daemon=True)
+        self._thread = Thread(target=self._write_most_back, name="write-back", daemon=True)
         self._thread.start()
 
-    def _write_back(self) -> None:
-        with suppress(sqlite3.Error), closing(sqlite3.connect(self._path)) as connection:  # nothing is lost: the log
-            connection.execute("PRAGMA wal_checkpoint(PASSIVE)")  # has it, and the next time is soon
+    def _write_most_back(self) -> None:
+        with suppress(sqlite3.Error), closing(sqlite3.connect(self._path)) as connection:
+            _write_back(connection)
 
     def close(self) -> None:
         """Wait until it is done."""
         if self._thread is not None:
             self._thread.join()
+
+
+def _write_back(connection: sqlite3.Connection) -> None:
+    """If that fails nothing is lost: the log has it, and the next time is soon."""
+    with suppress(sqlite3.Error):
+        connection.execute("PRAGMA wal_checkpoint(PASSIVE)")

@@ -14,13 +14,8 @@ def own_directory(path: Path, mode: int) -> Path:
         UsageError: it is another user's, or others may write in it.
     """
     path.mkdir(mode=mode, parents=True, exist_ok=True)
-    check_own(path)
-    return path
-
-
-def check_own(path: Path) -> None:
-    """Raises UsageError: a directory is another user's, or others may write in it."""
     found = path.stat()
     others = stat.S_IWOTH | (stat.S_IWGRP if os.getuid() == 0 else 0)
     if found.st_uid != os.getuid() or found.st_mode & others:
         raise UsageError(f"{path}: others may write there, and what is there is obeyed; name another with --state")
+    return path
