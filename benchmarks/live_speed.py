@@ -118,7 +118,7 @@ class Crowded(Play):
 
 
 async def foretell(crowd: Crowded, times: int) -> list[float]:
-    """When pending jobs start, in another thread; meanwhile there are turns, as often as a daemon looks."""
+    """When pending jobs start, in another process; meanwhile there are turns, as often as a daemon looks."""
     forecaster, took = Forecaster(crowd.daemon), []
     for _ in range(times):
         began_s = time.perf_counter()

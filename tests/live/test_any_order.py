@@ -96,12 +96,10 @@ class Anything(RuleBasedStateMachine):
 
         async def together() -> list[Any]:
             tasks = [asyncio.ensure_future(wish) for wish in wishes]
-            await asyncio.sleep(0)
+            while len(self.the_daemon._mail) < len(tasks):  # some look for compiled code in a thread before
+                await asyncio.sleep(0.0001)
             self.the_daemon.turn()
-            while not all(task.done() for task in tasks):  # some look for compiled code in a thread before
-                await asyncio.sleep(0.001)
-                self.the_daemon.turn()
-            return [task.result() for task in tasks]
+            return await asyncio.gather(*tasks)
 
         return asyncio.run(together())
 

@@ -54,7 +54,11 @@ Parts = tuple[tuple[str, int], ...]
 
 def gpus_in(mask: int) -> list[int]:
     """The indexes of the GPUs of a mask."""
-    return [gpu for gpu in range(64) if mask >> gpu & 1]
+    found = []
+    while mask:
+        found.append((mask & -mask).bit_length() - 1)
+        mask &= mask - 1
+    return found
 
 
 def gpus_of(parts: Parts) -> Iterator[tuple[str, int]]:

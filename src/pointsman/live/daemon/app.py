@@ -151,7 +151,7 @@ def api(daemon: Daemon, forecaster: Forecaster, operators: frozenset[int]) -> Fa
         try:
             foretold = await asyncio.wait_for(forecaster.foretold(), _LONGEST_FORECAST_S)
             return found | views.expected(number, foretold)
-        except UsageError as error:
+        except PointsmanError as error:
             return found | {"expected": str(error)}
         except TimeoutError:
             return found | {"expected": "when it starts is still being worked out: ask again later"}

@@ -1,33 +1,28 @@
 """When jobs will start, worked out beside the turns, and what would be if something else were done."""
 
 import asyncio
-import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-from pointsman.engine.jit.ahead import HOSTED_HOOKS, compile_ahead, units_of
 from pointsman.errors import PointsmanError
+from pointsman.live.control.loop import RELIEVED
 from pointsman.live.daemon.daemon import Daemon, TooMany
-from pointsman.live.forecast.futures import Start, starts
-from pointsman.live.forecast.present import Present
-from pointsman.live.forecast.record import Record
-from pointsman.live.forecast.whatif import Answer, Change, what_if
+from pointsman.live.forecast.futures import Start
+from pointsman.live.forecast.moment import Moment
+from pointsman.live.forecast.process import ForecastProcess
+from pointsman.live.forecast.whatif import Answer, Change
 from pointsman.live.records.book import Cause
+from pointsman.live.world.checkpoint import checkpoint
 
 EVERY_S: Final = 10.0
 BUSY: Final = 0.1
 """Forecasts that nobody asked for take no more of the time than this."""
 FRESH_MS: Final = 10_000
 """Whoever asks is told what was foretold no longer ago than that."""
-SWITCH_S: Final = 0.0002
-"""For how long a forecast keeps the interpreter from a turn, which lets go of it at each statement of SQL. Python's own
-5 ms made turns take ten times as long.
-"""
 _MOST_ASKING: Final = 2
 _ENDING: Final = (Cause.CANCEL, Cause.TIME_LIMIT)
 
@@ -42,13 +37,12 @@ class Foretold:
 
 
 class Forecaster:
-    """One thread beside the daemon's, which gets a copy of the world."""
+    """Two processes beside the daemon's, which get its world as it is between two turns."""
 
     def __init__(self, daemon: Daemon) -> None:
-        sys.setswitchinterval(SWITCH_S)
         self._daemon = daemon
-        self._thread = ThreadPoolExecutor(1, "forecast")
-        self._record = Record()
+        cluster, store = daemon.roster.cluster, daemon.store.path
+        self._starting, self._asked = ForecastProcess(cluster, store), ForecastProcess(cluster, store)
         self._last: Foretold | None = None
         self._took_s = 0.0
         self._under_way: asyncio.Task[Foretold] | None = None
@@ -57,6 +51,8 @@ class Forecaster:
 
     async def run(self) -> None:
         """Promise jobs that come when they will start."""
+        with suppress(PointsmanError):  # the daemon is stopping already
+            await self._starting.begin()
         while True:
             await asyncio.sleep(max(EVERY_S, self._took_s * (1 / BUSY - 1)))
             if self.unpromised():
@@ -91,11 +87,10 @@ class Forecaster:
         return await asyncio.shield(self._under_way)
 
     async def _foretell(self) -> Foretold:
-        present, began_s = self._present(), time.monotonic()
-        found = await self._aside(lambda: starts(present, self._record))
+        began_s = time.monotonic()
+        self._last = Foretold(*await self._starting.starts(self._now))
         self._took_s = time.monotonic() - began_s
-        self._last = Foretold(present.now_ms, found)
-        self._promise(present, self._last)
+        self._promise(self._last)
         return self._last
 
     async def what_if(self, change: Change, uid: int) -> Answer:
@@ -106,55 +101,41 @@ class Forecaster:
         """
         if self._asking[uid] >= _MOST_ASKING:
             raise TooMany(f"{_MOST_ASKING} questions of yours are being answered; ask again in a while")
-        present, roster = self._present(), self._daemon.roster
         self._asking[uid] += 1
         try:
-            return await self._aside(lambda: _answer(present, change, roster, self._record))
+            return await self._asked.what_if(self._now, change)
         finally:
             self._asking[uid] -= 1
 
-    async def _aside(self, work: Callable[[], Any]) -> Any:
-        def with_record() -> Any:
-            self._record.read_on(self._daemon.store.path)
-            return work()
-
-        return await asyncio.get_running_loop().run_in_executor(self._thread, with_record)
-
-    def _present(self) -> Present:
-        loop = self._daemon.loop
-        known = len(loop.world.prepared.trace)
+    def _now(self) -> Moment:
+        loop, roster = self._daemon.loop, self._daemon.roster
         attempts = loop.attempts.values()
-        return Present(
-            loop.world.copy(),
+        return Moment(
+            checkpoint(loop.world),
+            roster.deciding,
+            self._daemon.store.setting(RELIEVED),
+            tuple(roster.kinds[: len(loop.world.prepared.trace)]),
             max(self._daemon.clock.now_ms(), loop.world.now_ms),
-            dict(loop.jobs),
             {one.id.job: one.started_ms for one in attempts if one.started_ms is not None},
             tuple((job, until_ms) for job, until_ms in loop.pauses.ends_ms().items() if job not in loop.held),
-            {kind: number for kind, number in self._daemon.roster.numbers.items() if number < known},
-            cancelled=tuple(one.id.job for one in attempts if one.cause in _ENDING),
+            tuple(one.id.job for one in attempts if one.cause in _ENDING),
         )
 
-    def _promise(self, present: Present, foretold: Foretold) -> None:
+    def _promise(self, foretold: Foretold) -> None:
         """To jobs that have not started yet, once."""
-        jobs = present.world.simulation.handle.jobs
         loop, at_ms = self._daemon.loop, foretold.at_ms
+        jobs = loop.world.simulation.handle.jobs
         new = set(jobs["row"][(jobs["state"] != 0) & (jobs["attempt"] == 0)].tolist()) - loop.promises.made
         made = {
             job: (at_ms + start.early_ms, at_ms + start.likely_ms, at_ms + start.late_ms)
             for job, start in foretold.starts.items()
-            if job in new and job in loop.jobs and loop.attempt_of(job) is None
+            if job in new
         }
         if made:
             with self._daemon.store.turn():
                 loop.promises.make(at_ms, made)
 
     def close(self) -> None:
-        """Begin nothing more."""
-        self._thread.shutdown(wait=False, cancel_futures=True)
-
-
-def _answer(present: Present, change: Change, roster: Any, record: Record) -> Answer:
-    if change.deciding is not None:
-        policy: Any = change.deciding.spec.make(dict(change.deciding.params))
-        compile_ahead(units_of(getattr(policy, "hooks", HOSTED_HOOKS)))
-    return what_if(present, change, roster, record)
+        """Answer nothing more."""
+        self._starting.close()
+        self._asked.close()

@@ -1,6 +1,8 @@
 """What has come and ended so far, read from the store beside its owner."""
 
+import json
 import sqlite3
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -9,6 +11,7 @@ from pointsman.live.forecast.arrivals import Arrivals, Came
 from pointsman.live.forecast.durations import Durations
 from pointsman.live.forecast.present import like_of
 from pointsman.live.records.archive import read_only
+from pointsman.live.records.job import Job
 from pointsman.live.records.store import job_of
 
 MOST: Final = 10_000
@@ -25,6 +28,7 @@ SELECT id, spec, submit_ms FROM
   (SELECT id, spec, submit_ms FROM jobs WHERE id > ? ORDER BY id DESC LIMIT ?)
 ORDER BY id
 """
+_THERE: Final = "SELECT id, spec FROM jobs WHERE id IN (SELECT value FROM json_each(?))"
 
 
 class _Until(NamedTuple):
@@ -40,16 +44,26 @@ class Record:
 
     def __init__(self) -> None:
         self.durations, self.arrivals = Durations(), Arrivals()
+        self.jobs: dict[int, Job] = {}
+        """Those that are there, by row, as what may come needs them."""
         self._until = _Until()
 
-    def read_on(self, store: Path) -> None:
-        """Learn of what has come and ended in a store since the last time."""
+    def read_on(self, store: Path, there: Iterable[int] = ()) -> None:
+        """Learn of what has come and ended in a store since the last time, and what these jobs are like."""
         connection = read_only(store)
         try:
             self._learn_ends(connection)
             self._learn_arrivals(connection)
+            self._learn_jobs(connection, there)
         finally:
             connection.close()
+
+    def _learn_jobs(self, connection: sqlite3.Connection, there: Iterable[int]) -> None:
+        known = {row: self.jobs.get(row) for row in there}
+        new = [row for row, job in known.items() if job is None]
+        self.jobs = {row: job for row, job in known.items() if job is not None}
+        for row in connection.execute(_THERE, (json.dumps(new),)):
+            self.jobs[row["id"]] = _undressed(row["spec"])
 
     def _learn_ends(self, connection: sqlite3.Connection) -> None:
         for row in connection.execute(_ENDED, (self._until.end_ms, self._until.ended, MOST)):
@@ -58,6 +72,10 @@ class Record:
 
     def _learn_arrivals(self, connection: sqlite3.Connection) -> None:
         for row in connection.execute(_CAME, (self._until.came, MOST)):
-            job = replace(job_of(row["spec"]), environment={}, command=())  # nobody runs it
-            self.arrivals.add(Came(row["submit_ms"], job))
+            self.arrivals.add(Came(row["submit_ms"], _undressed(row["spec"])))
             self._until = self._until._replace(came=row["id"])
+
+
+def _undressed(spec: str) -> Job:
+    """A job that nothing will run."""
+    return replace(job_of(spec), environment={}, command=())

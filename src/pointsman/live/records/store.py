@@ -234,8 +234,7 @@ class Store:
             "INSERT INTO attempts (job, attempt, stage, parts, reason, intended_ms) VALUES (?, ?, ?, ?, ?, ?)",
             (*attempt.id, attempt.stage, json.dumps(attempt.parts), reason, attempt.intended_ms),
         )
-        seats = [(node, gpu, *attempt.id) for node, gpu in gpus_of(attempt.parts)]
-        self.connection.executemany("INSERT INTO seats VALUES (?, ?, ?, ?)", seats)
+        self.connection.executemany("INSERT INTO seats VALUES (?, ?, ?, ?)", _seats_of(attempt))
 
     def change_attempt(self, attempt: Attempt) -> None:
         """What is known of it has changed; if it has ended, its GPUs are free."""
@@ -249,7 +248,8 @@ class Store:
         sql = f"UPDATE attempts SET {', '.join(f'{name} = ?' for name in known)} WHERE job = ? AND attempt = ?"
         self.connection.execute(sql, (*known.values(), *attempt.id))
         if attempt.stage == Stage.ENDED:
-            self.connection.execute("DELETE FROM seats WHERE job = ? AND attempt = ?", attempt.id)
+            by_key = "DELETE FROM seats WHERE node = ? AND gpu = ? AND job = ? AND attempt = ?"
+            self.connection.executemany(by_key, _seats_of(attempt))
 
     # -- pauses -------------------------------------------------------------------------------------------
 
@@ -328,6 +328,10 @@ def job_of(spec: str) -> Job:
 def parts_of(text: str) -> Parts:
     """The GPUs of an attempt, as its row in the table has them."""
     return tuple((str(node), int(mask) & ALL_GPUS) for node, mask in json.loads(text))
+
+
+def _seats_of(attempt: Attempt) -> list[tuple[str, int, int, int]]:
+    return [(node, gpu, *attempt.id) for node, gpu in gpus_of(attempt.parts)]
 
 
 def _attempt_of(row: sqlite3.Row) -> Attempt:

@@ -1,0 +1,129 @@
+"""A process in which questions about what may come are answered, so that no turn waits for them."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Callable
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from threading import Thread
+from typing import Any, Final
+
+from pointsman.cluster import Cluster
+from pointsman.engine.jit.ahead import HOSTED_HOOKS, compile_ahead, units_of
+from pointsman.errors import BackendError, PointsmanError
+from pointsman.live.forecast.futures import Start, starts
+from pointsman.live.forecast.moment import Moment
+from pointsman.live.forecast.record import Record
+from pointsman.live.forecast.whatif import Answer, Change, what_if
+
+LONGEST_S: Final = 600.0
+"""After which whoever asks is told that there is no answer."""
+
+
+class ForecastProcess:
+    """It answers one question at a time. It begins when it is first asked, and anew if it has died."""
+
+    def __init__(self, cluster: Cluster, store: Path) -> None:
+        self._cluster, self._store = cluster, store
+        self._free = asyncio.Lock()
+        self._process: BaseProcess | None = None
+        self._closed = False
+
+    async def begin(self) -> None:
+        """It takes seconds to import what it needs."""
+        async with self._free:
+            await asyncio.to_thread(self._begin_if_none)
+
+    async def starts(self, now: Callable[[], Moment]) -> tuple[int, dict[int, Start]]:
+        """When each pending job starts, by its row, from a time on, ms. `now` is called once the process is free.
+
+        Raises:
+            UsageError: nothing can be foretold under this policy. BackendError: the process has died.
+        """
+        return await self._ask(now, None)
+
+    async def what_if(self, now: Callable[[], Moment], change: Change) -> Answer:
+        """What would be if this were done now.
+
+        Raises:
+            UsageError: it cannot be foretold. InputError: the cluster could never run such a job. BackendError: the
+                process has died.
+        """
+        return await self._ask(now, change)
+
+    async def _ask(self, now: Callable[[], Moment], change: Change | None) -> Any:
+        answer = await asyncio.shield(asyncio.create_task(self._answered(now, change)))  # or the next gets this answer
+        if isinstance(answer, PointsmanError):
+            raise answer
+        return answer
+
+    async def _answered(self, now: Callable[[], Moment], change: Change | None) -> Any:
+        async with self._free:
+            return await asyncio.to_thread(self._answer, now(), change)
+
+    def _answer(self, moment: Moment, change: Change | None) -> Any:
+        self._begin_if_none()
+        try:
+            self._pipe.send((moment._replace(checkpoint=b""), change))
+            self._pipe.send_bytes(moment.checkpoint)  # as it is, without a copy
+            if not self._pipe.poll(LONGEST_S):
+                self._kill()
+                return BackendError(f"there is no answer after {LONGEST_S:g} s")
+            return self._pipe.recv()
+        except (EOFError, OSError):
+            return BackendError("the process that looks ahead has died; the daemon's log may say why")
+
+    def _begin_if_none(self) -> None:
+        if self._closed:
+            raise BackendError("the daemon is stopping")
+        if self._process is None or not self._process.is_alive():
+            context = get_context("spawn")
+            self._pipe, other = context.Pipe()
+            process = context.Process(target=_serve, args=(other, self._cluster, self._store), daemon=True)
+            process.start()
+            other.close()
+            self._process = process
+
+    def close(self) -> None:
+        """What is being answered remains without an answer."""
+        self._closed = True
+        self._kill()
+
+    def _kill(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+
+
+def _serve(pipe: Connection, cluster: Cluster, store: Path) -> None:
+    """Answer what is asked, for as long as the daemon lives."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # which a terminal sends to all
+    Thread(target=_die_with_parent, daemon=True).start()
+    record = Record()
+    while True:
+        moment, change = pipe.recv()
+        checkpoint = pipe.recv_bytes()
+        try:
+            answer: Any = _answer(moment._replace(checkpoint=checkpoint), change, cluster, record, store)
+        except PointsmanError as error:
+            answer = error
+        pipe.send(answer)
+
+
+def _die_with_parent() -> None:
+    parent = parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(0)
+
+
+def _answer(moment: Moment, change: Change | None, cluster: Cluster, record: Record, store: Path) -> Any:
+    present, roster = moment.made_again(cluster, record, store)
+    if change is None:
+        return moment.now_ms, starts(present, record)
+    if change.deciding is not None:
+        policy: Any = change.deciding.spec.make(dict(change.deciding.params))
+        compile_ahead(units_of(getattr(policy, "hooks", HOSTED_HOOKS)))
+    return what_if(present, change, roster, record)
