@@ -15,6 +15,7 @@ from .test_equality import CLUSTERS, workload
 from .toy import Case, Toy
 
 POLICIES = ("gittins", "dally", "tiresias", "kueue", "multifactor", "easy", "srtf", "rounds(srtf, 60)")
+LISTENING = tuple(f"{Path(__file__).parent / 'listening.py'}:{name}" for name in ("Listens", "Alternates"))
 
 
 def case_of(policy: str) -> Case:
@@ -27,7 +28,7 @@ def after_turns(toy: Toy, turns: int) -> Callable[[], bool]:
 
 
 @pytest.mark.parametrize("turns", [40, 300])
-@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("policy", [*POLICIES, LISTENING[1]])
 def test_a_restored_world_decides_as_one_that_never_stopped(policy: str, turns: int) -> None:
     case = case_of(policy)
     toy = Toy(case, case.world())
@@ -38,6 +39,17 @@ def test_a_restored_world_decides_as_one_that_never_stopped(policy: str, turns: 
     restore(world, kept)
     assert checkpoint(world) == kept
     assert toy.copy(world).run() == toy.run()[len(so_far) :]
+
+
+def test_a_policy_may_have_heard_of_many_events_at_once() -> None:
+    case = case_of(LISTENING[1])
+    world, ask = case.world(1 << 13), case.asks()[0]
+    for _ in range(5_000):
+        world.submit(ask, 0)
+    world.advance(0)
+    other = case.world(1 << 13)
+    restore(other, checkpoint(world))
+    assert len(other.simulation.inbox()) == len(world.simulation.inbox()) == 5_000
 
 
 RESTORED = """

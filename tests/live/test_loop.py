@@ -20,6 +20,7 @@ from pointsman.types import Verb
 from pointsman.workload import Workload
 
 from .stepped import Stepped
+from .test_checkpoint import LISTENING
 from .test_equality import CLUSTERS, OTHERS, workload
 from .toy import Case
 
@@ -59,7 +60,7 @@ def test_it_decides_as_simulated(policy: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("every", [1, 7])
-@pytest.mark.parametrize("policy", ["gittins", "dally", "tiresias", "multifactor"])
+@pytest.mark.parametrize("policy", ["gittins", "dally", "tiresias", "multifactor", *LISTENING])
 def test_a_daemon_that_dies_after_every_so_many_turns_decides_as_one_that_does_not(
     policy: str, every: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

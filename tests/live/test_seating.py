@@ -9,11 +9,12 @@ from pointsman.live.world.roster import Deciding, Roster
 from pointsman.live.world.seating import seats_of, take_seats
 from pointsman.types import Event
 
-from .test_checkpoint import after_turns
+from .test_checkpoint import LISTENING, after_turns
 from .test_equality import CLUSTERS, workload
 from .toy import Case, Toy
 
-POLICIES = ("fifo-backfill", "easy", "sjf", "srtf", "kueue", "tiresias", "dally", "examples/my_policy.py:MyPolicy")
+PYTHON = ("examples/my_policy.py:MyPolicy", LISTENING[0])
+POLICIES = ("fifo-backfill", "easy", "sjf", "srtf", "kueue", "tiresias", "dally", *PYTHON)
 
 
 def half_way(policy: str, turns: int) -> Toy:

@@ -230,13 +230,17 @@ class Simulation:
         state.g[0]["admits"] = getattr(policy, "admits", False)
         state.g[0]["placement"] = placement
         state.g[0]["round_ms"] = round_ms
-        adopting = load_beside("adopting")
-        adopting.adopt(handle.address)
-        adopting.reschedule(handle.address)
-        other._let_transfers_begin()
-        if other.hosted:
-            other._introduce()
+        other.take_over()
         return other
+
+    def take_over(self) -> None:
+        """The policy knows nothing of the jobs that are there: it hears of them as of new ones, and decides."""
+        adopting = load_beside("adopting")
+        adopting.adopt(self.handle.address)
+        adopting.reschedule(self.handle.address)
+        self._let_transfers_begin()
+        if self.hosted:
+            self.introduce()
 
     def _with_memory_for(self, policy: CompiledPolicy | Policy, handle: Handle) -> Handle:
         """The state with the memory with which a policy takes over: what it has learnt itself, or nothing."""
@@ -251,13 +255,16 @@ class Simulation:
         other.placement = self.placement
         return other
 
-    def _introduce(self) -> None:
-        """Let a Python policy that takes over hear, at its first decision, of the jobs it finds."""
+    def introduce(self) -> None:
+        """Let a Python policy that has just come hear, at its first decision, of the jobs it finds."""
         known = introductions(self.handle) if hasattr(self.policy, "on_event") else []
         self.handle = with_larger_inbox(self.handle, len(known))
         state = self.handle.state
         state.inbox[: len(known)] = np.array(known, np.int64).reshape(-1, 2)
         state.g[0]["inbox"] = len(known)
+        state.g[0]["happened"] = 0
+        state.g[0]["pass_id"] += 1
+        self.handle.world.clock["resume"] = 1  # what is in the inbox is of the next instant, too
 
     def _let_transfers_begin(self) -> None:
         """Transfers that wait for a policy that has been relieved begin, if the new one admits none."""

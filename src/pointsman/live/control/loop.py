@@ -38,7 +38,9 @@ from pointsman.policies.registry import FALLBACK, get_policy
 from pointsman.types import Event, JobState, NodeState, Reason, Told, Verb
 
 TURNS, FEW, MOST_MS = 1000, 250, 300_000
-"""Between two checkpoints there are at most so many turns, or few within so long: to replay few takes no time."""
+"""Between two checkpoints there are at most so many turns, or few within so long: to replay few takes no time. A policy
+that forgets would not decide the same again: nothing of it is replayed.
+"""
 SOON_MS = 60_000
 """An attempt that is lost so soon after it began lets its job pause, as a start that fails does."""
 RELIEVED = "relieved_by"
@@ -304,7 +306,8 @@ class ControlLoop:
     def _keep_checkpoint_if_due(self) -> None:
         self.turns += 1
         self._unkept += 1
-        if self._unkept >= TURNS or (self._unkept >= FEW and self.world.now_ms - self._kept_ms >= MOST_MS):
+        most = TURNS if self.world.remembers else 1
+        if self._unkept >= most or (self._unkept >= FEW and self.world.now_ms - self._kept_ms >= MOST_MS):
             self.keep_checkpoint()
 
     def keep_all(self) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from pointsman.engine.index.event_heap import AROUND
 from pointsman.engine.jit.loading import core_digest
+from pointsman.engine.setup.build import with_larger_inbox
 from pointsman.engine.state.state_pointer import Handle
 from pointsman.errors import RunError
 from pointsman.live.world.live_world import LiveWorld
@@ -60,7 +61,8 @@ def checkpoint(world: LiveWorld) -> bytes:
 
 
 def restore(world: LiveWorld, data: bytes) -> None:
-    """Go on from what `checkpoint` made, in a world that has not begun.
+    """Go on from what `checkpoint` made, in a world that has not begun. A policy that has forgotten all, because it has
+    no ``recall``, hears of the jobs that are there as of new ones.
 
     Raises:
         NotAlike: this world was not made alike. RunError: these bytes are no checkpoint.
@@ -68,6 +70,8 @@ def restore(world: LiveWorld, data: bytes) -> None:
     head, at = _head(data)
     if head["identity"] != identity(world):
         raise NotAlike(OTHER_WORLD)
+    if (heard := head["arrays"]["inbox"][0]) > len(world.simulation.handle.state.inbox):
+        world.simulation.handle = with_larger_inbox(world.simulation.handle, heard)
     handle = world.simulation.handle
     addresses = {name: handle.state.g[name][0] for name in _ADDRESSES}
     arrays = kept_arrays(handle)
@@ -84,6 +88,8 @@ def restore(world: LiveWorld, data: bytes) -> None:
     policy: Any = world.simulation.policy
     if head["policy"] is not None:
         policy.recall(head["policy"])
+    elif not world.remembers:
+        world.simulation.introduce()
     world.find_jobs()
 
 
@@ -94,7 +100,8 @@ def identity(world: LiveWorld) -> str:
     arrays = {**handle.state._asdict(), **handle.world._asdict()}
     for name in _MADE_ALIKE:
         digest.update(arrays[name].tobytes())
-    digest.update(repr([(name, array.shape, array.dtype) for name, array in kept_arrays(handle).items()]).encode())
+    kept = {name: array[:0] if name == "inbox" else array for name, array in kept_arrays(handle).items()}  # which grows
+    digest.update(repr([(name, array.shape, array.dtype) for name, array in kept.items()]).encode())
     digest.update(handle.state.classes["gpus"].tobytes() + handle.state.nodes["gpus"].tobytes())
     layout = world.prepared.layout
     digest.update(repr((list(layout.node_names), list(layout.gpu_types), layout.node_gpu_type.tolist())).encode())

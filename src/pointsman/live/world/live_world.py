@@ -4,7 +4,7 @@ read from its plan log. The policy is the very object that a simulation runs.
 
 import copy
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,6 +95,16 @@ class LiveWorld:
         """When the policy is to be called again, whatever happens; NEVER_MS if it need not be."""
         handle = self.simulation.handle
         return min(int(handle.state.g[0]["wake"]), int(handle.world.heap[TOP]["time"]), NEVER_MS)
+
+    @property
+    def remembers(self) -> bool:
+        """Whether a policy that is made alike goes on from a checkpoint by what that has. One in Python with a memory
+        of its own has ``remember``.
+        """
+        policy: Any = self.simulation.policy
+        if not self.simulation.hosted or hasattr(policy, "remember"):
+            return True
+        return not hasattr(policy, "on_event") and (not hasattr(policy, "copy") or policy.copy() is policy)
 
     @property
     def rows_so_far(self) -> int:

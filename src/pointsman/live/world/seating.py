@@ -73,7 +73,7 @@ def take_seats(world: LiveWorld, seats: Iterable[Seat], now_ms: int, rows: int) 
     state, clock = handle.state, handle.world.clock[0]
     if clock["arrived"] > world.first_row or clock["jobs"] > world.first_row:
         raise RunError("jobs take their seats in a world that has not begun, and this one has")
-    seating, adopting = load_beside("seating"), load_beside("adopting")
+    seating = load_beside("seating")
     state.g["now"] = now_ms
     seats = sorted(seats)
     for seat in seats:
@@ -93,8 +93,7 @@ def take_seats(world: LiveWorld, seats: Iterable[Seat], now_ms: int, rows: int) 
         seating.seat(handle.address, j)
     clock["arrived"] = clock["jobs"] = rows
     clock["ended"] = rows - len(seats)
-    adopting.adopt(handle.address)
-    adopting.reschedule(handle.address)
+    world.simulation.take_over()
     world.find_jobs()
 
 
