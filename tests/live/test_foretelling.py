@@ -2,7 +2,9 @@
 
 import json
 import sqlite3
+import time
 from collections.abc import Iterator
+from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -10,8 +12,9 @@ import pytest
 pytest.importorskip("uvicorn", reason="pip install pointsman[live]")
 
 import pointsman
+from pointsman.live.control.clock import Clock
 from pointsman.live.control.promises import Promises
-from pointsman.live.records.store import VERSION, Store
+from pointsman.live.records.store import _STEPS, VERSION, Store
 
 from .daemons import RunningDaemon, wait_for
 
@@ -151,27 +154,32 @@ def test_whether_a_daemon_could_start_is_said(daemon: RunningDaemon, tmp_path: P
     assert "another daemon listens" in done.stdout
 
 
+def old_store(path: Path, version: int) -> sqlite3.Connection:
+    """A store as an earlier version made it."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    for step in _STEPS[:version]:
+        connection.executescript(resources.files("pointsman.live.records").joinpath(step).read_text())
+    connection.execute(f"PRAGMA user_version = {version}")
+    return connection
+
+
 def test_a_store_of_the_first_version_is_taken_on(tmp_path: Path) -> None:
+    old_store(tmp_path / "store", 1).close()
     store = Store(tmp_path / "store")
-    tables = "DROP TABLE promises; DROP TABLE audit; DROP TABLE alarms;"
-    store.connection.executescript(f"{tables} PRAGMA user_version = 1;")
-    store.close()
-    store = Store(tmp_path / "store")
-    assert store.connection.execute("PRAGMA user_version").fetchone()[0] == VERSION == 3
+    assert store.connection.execute("PRAGMA user_version").fetchone()[0] == VERSION == 4
     assert store.connection.execute("SELECT * FROM promises").fetchall() == []
     store.close()
 
 
 def test_promises_in_a_store_of_the_second_version_are_counted(tmp_path: Path) -> None:
     """Three jobs were promised 5 to 9 s: one started then, one later, and one waits."""
-    store = Store(tmp_path / "store")
-    store.connection.executescript(
-        "DROP INDEX promises_told; ALTER TABLE promises DROP COLUMN kept; DROP TABLE alarms; PRAGMA user_version = 2;"
+    old = old_store(tmp_path / "store", 2)
+    old.executescript(
         "INSERT INTO promises VALUES (1, 0, 5000, 6000, 9000), (2, 0, 5000, 6000, 9000), (3, 0, 5000, 6000, NULL);"
         "INSERT INTO attempts (job, attempt, stage, parts, reason, intended_ms, started_ms)"
         "VALUES (1, 1, 'RUNNING', '[]', '', 0, 7000), (2, 1, 'RUNNING', '[]', '', 0, 9001);"
     )
-    store.close()
+    old.close()
     store = Store(tmp_path / "store")
     promises = Promises(store)
     assert (promises.started, promises.kept) == (2, 1)
@@ -179,4 +187,35 @@ def test_promises_in_a_store_of_the_second_version_are_counted(tmp_path: Path) -
     promises.note_start(3, 20_000)  # it was promised no latest time
     assert (promises.started, promises.kept) == (3, 2)
     assert (Promises(store).started, Promises(store).kept) == (3, 2)
+    store.close()
+
+
+def test_times_of_the_wall_clock_in_a_store_of_the_third_version_become_its_own(tmp_path: Path) -> None:
+    old = old_store(tmp_path / "store", 3)
+    old.executescript(
+        """INSERT INTO meta VALUES ('clock', '{"boot": "", "at_ms": 5000, "boot_ms": 0, "unix_ms": 1700000005000}');"""
+        "INSERT INTO attempts (job, attempt, stage, parts, reason, intended_ms, began_unix_ms)"
+        "VALUES (1, 1, 'RUNNING', '[]', '', 0, 1700000006000);"
+    )
+    old.close()
+    store = Store(tmp_path / "store")
+    assert [*store.connection.execute("SELECT real_start_ms, real_end_ms FROM attempts").fetchone()] == [6000, None]
+    store.close()
+
+
+def test_times_are_shown_as_the_wall_clock_says_after_it_was_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Store(tmp_path / "store")
+    clock = Clock(store)
+    before_ms, wall = clock.unix_ms(1000), time.time
+    monkeypatch.setattr("pointsman.live.control.clock.time.time", lambda: wall() + 0.5)
+    clock.heed_steps(store)
+    assert clock.unix_ms(1000) == before_ms
+    monkeypatch.setattr("pointsman.live.control.clock.time.time", lambda: wall() - 3600.0)
+    clock.heed_steps(store)
+    assert abs(clock.unix_ms(1000) - before_ms + 3_600_000) < 100
+    kept = json.loads(store.setting("clock") or "")
+    assert abs(kept["unix_ms"] - kept["at_ms"] - before_ms + 1000 + 3_600_000) < 100
+    assert clock.now_ms() < 60_000
     store.close()

@@ -62,6 +62,20 @@ def test_what_starts(stage: Stage) -> None:
     assert change(one, seen(Phase.ENDED, NEVER)).attempt.stage == Stage.ENDED
 
 
+def test_when_it_really_began_and_ended_is_known_by_how_long_ago_that_was() -> None:
+    """Its backend's clock showed 5,000 when it was seen, at `SOON`, and began to run it 7 ms before; what it says of
+    times before the attempt was meant, or to come, cannot be.
+    """
+    fact = AttemptFact(ID, Phase.ENDED, exit=DONE, began_unix_ms=4_993, ended_unix_ms=4_998)
+    ended = change(attempt(Stage.SENT), Observation((fact,), unix_ms=5_000)).attempt
+    assert (ended.real_start_ms, ended.real_end_ms) == (SOON - 7, SOON - 2)
+    wrong = replace(fact, began_unix_ms=1_000, ended_unix_ms=9_000)
+    ended = change(attempt(Stage.SENT), Observation((wrong,), unix_ms=5_000)).attempt
+    assert (ended.real_start_ms, ended.real_end_ms) == (NOW, SOON)
+    again = change(attempt(Stage.SENT, real_start_ms=NOW + 1), Observation((fact,), unix_ms=5_000)).attempt
+    assert again.real_start_ms == NOW + 1
+
+
 def test_a_start_that_takes_too_long_is_stopped_and_has_failed_when_it_is_gone() -> None:
     late = change(attempt(Stage.SENT), seen(Phase.ACCEPTED), LATE)
     assert (late.attempt.stage, late.attempt.cause, late.stop) == (Stage.STOPPING, Cause.START_TIMEOUT, True)

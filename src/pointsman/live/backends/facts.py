@@ -108,7 +108,7 @@ class AttemptFact:
     exit: Exit | None = None
     """Once it has ENDED."""
     began_unix_ms: int | None = None
-    """When its command was begun, if that is known better than by looking."""
+    """When its command was begun, by the backend's clock, if that is known better than by looking."""
     ended_unix_ms: int | None = None
 
 
@@ -129,6 +129,8 @@ class Observation:
     nodes: tuple[NodeFact, ...] = ()
     complete: bool = True
     """False: somebody did not answer, and nothing follows from what is absent."""
+    unix_ms: int | None = None
+    """What the backend's clock showed, if its facts have times."""
 
 
 class Refused(Exception):

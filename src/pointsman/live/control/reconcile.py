@@ -72,7 +72,7 @@ def reconcile(alive: Mapping[AttemptId, Attempt], seen: Observation, patience: P
     """What is new of attempts, where `alive` are those in the book that have not ENDED."""
     known, unknown = _to_look_at(alive, seen)
     down = frozenset(node.name for node in seen.nodes if node.state == NodeState.DOWN) if known else frozenset()
-    changes = [_change(attempt, fact, down, patience, now_ms) for attempt, fact in known]
+    changes = [_change(_dated(attempt, fact, seen, now_ms), fact, down, patience, now_ms) for attempt, fact in known]
     ended = [fact.id for _, fact in known if fact.phase == Phase.ENDED]
     return News(
         [change for change in changes if change.is_new(alive)],
@@ -102,13 +102,23 @@ def _to_look_at(
     return known, unknown
 
 
+def _dated(attempt: Attempt, fact: AttemptFact, seen: Observation, now_ms: int) -> Attempt:
+    """With when it really began and ended, by how long ago that was when it was seen: clocks may be set later."""
+
+    def then_ms(unix_ms: int) -> int:
+        ago_ms = (seen.unix_ms or unix_ms) - unix_ms
+        return max(attempt.intended_ms, now_ms - max(0, ago_ms))
+
+    if fact.began_unix_ms is not None and attempt.real_start_ms is None:
+        attempt = replace(attempt, real_start_ms=then_ms(fact.began_unix_ms))
+    if fact.ended_unix_ms is not None:
+        attempt = replace(attempt, real_end_ms=max(attempt.real_start_ms or 0, then_ms(fact.ended_unix_ms)))
+    return attempt
+
+
 def _change(attempt: Attempt, fact: AttemptFact, down: frozenset[str], patience: Patience, now_ms: int) -> Change:
     if fact.phase != Phase.ABSENT and attempt.missing_ms is not None:
         attempt = replace(attempt, missing_ms=None)
-    if fact.began_unix_ms is not None and attempt.began_unix_ms is None:
-        attempt = replace(attempt, began_unix_ms=fact.began_unix_ms)
-    if fact.ended_unix_ms is not None:
-        attempt = replace(attempt, ended_unix_ms=fact.ended_unix_ms)
     if fact.phase == Phase.ENDED:
         return _ended(attempt, fact.exit or Exit(), now_ms)
     if attempt.stage == Stage.STOPPING:

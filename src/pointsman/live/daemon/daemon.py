@@ -269,6 +269,7 @@ class Daemon:
         while not self._stopping:
             await self._wait()
             self.turn()
+            self.clock.heed_steps(self.store)
         self.loop.keep_all()
         self.close()
 

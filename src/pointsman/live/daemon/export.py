@@ -1,6 +1,5 @@
 """What happened on a live cluster, as files that `compare` and `simulate` read."""
 
-import json
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,6 @@ import polars as pl
 from pointsman.cluster import Cluster
 from pointsman.cluster.yaml_file import parse_cluster
 from pointsman.errors import InputError
-from pointsman.live.control.clock import ANCHOR
 from pointsman.live.daemon.daemon import CLUSTER
 from pointsman.live.daemon.submission import user_name
 from pointsman.live.daemon.told_run import TOLD, told_run
@@ -46,13 +44,11 @@ def export(store: Path, folder: Path) -> list[str]:
         came = connection.execute("SELECT * FROM jobs ORDER BY submit_ms, id").fetchall()
         ended = [job for job in came if job["end_ms"] is not None]
         (cluster,) = connection.execute("SELECT value FROM meta WHERE key = ?", (CLUSTER,)).fetchone()
-        (clock,) = connection.execute("SELECT value FROM meta WHERE key = ?", (ANCHOR,)).fetchone()
     except (sqlite3.Error, TypeError) as error:
         raise InputError(f"this is no store of live jobs: {error}", path=store) from None
-    anchor = json.loads(clock)
     for attempt in attempts:
         attempt["noticed_ms"] = attempt["ended_ms"]
-        _correct(attempt, anchor["unix_ms"] - anchor["at_ms"])
+        _correct(attempt)
     by_job: dict[int, list[Row]] = {}
     for attempt in attempts:
         by_job.setdefault(attempt["job"], []).append(attempt)
@@ -103,14 +99,13 @@ def _told_job(job: sqlite3.Row) -> Row:
     }
 
 
-def _correct(attempt: Row, origin_ms: int) -> None:
-    """It began when its own clock says. It held its GPUs until its end was noticed, unless nothing looked then."""
-    if attempt["started_ms"] is not None and attempt["began_unix_ms"] is not None:
-        attempt["started_ms"] = max(attempt["intended_ms"], attempt["began_unix_ms"] - origin_ms)
-    if attempt["ended_ms"] is not None and attempt["ended_unix_ms"] is not None:
-        real_ms = attempt["ended_unix_ms"] - origin_ms
-        if attempt["ended_ms"] - real_ms > AWAY_MS:
-            attempt["ended_ms"] = max(attempt["started_ms"] or 0, real_ms)
+def _correct(attempt: Row) -> None:
+    """It began when it really did. It held its GPUs until its end was noticed, unless nothing looked then."""
+    started_ms, ended_ms, real_end_ms = attempt["started_ms"], attempt["ended_ms"], attempt["real_end_ms"]
+    if started_ms is not None and attempt["real_start_ms"] is not None:
+        attempt["started_ms"] = attempt["real_start_ms"]
+    if ended_ms is not None and real_end_ms is not None and ended_ms - real_end_ms > AWAY_MS:
+        attempt["ended_ms"] = real_end_ms
 
 
 def _job_row(job: sqlite3.Row, attempts: list[Row]) -> Row | None:

@@ -300,11 +300,11 @@ class Views:
         }
 
     def _begun_s(self, row: Any) -> float | None:
-        """When an attempt began, by its own clock if that is known."""
-        return row["began_unix_ms"] / 1000 if row["began_unix_ms"] is not None else self._unix_s(row["started_ms"])
+        """When an attempt began, really if that is known."""
+        return self._unix_s(row["started_ms"] if row["real_start_ms"] is None else row["real_start_ms"])
 
     def _ended_s(self, row: Any) -> float | None:
-        return row["ended_unix_ms"] / 1000 if row["ended_unix_ms"] is not None else self._unix_s(row["ended_ms"])
+        return self._unix_s(row["ended_ms"] if row["real_end_ms"] is None else row["real_end_ms"])
 
     def _unix_s(self, at_ms: int | None) -> float | None:
         return None if at_ms is None else self.daemon.clock.unix_ms(at_ms) / 1000

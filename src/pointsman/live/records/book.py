@@ -46,9 +46,9 @@ class Attempt:
     missing_ms: int | None = None
     """Since when complete observations have lacked it."""
     ended_ms: int | None = None
-    began_unix_ms: int | None = None
+    real_start_ms: int | None = None
     """When it really began, if its backend knows better than by looking."""
-    ended_unix_ms: int | None = None
+    real_end_ms: int | None = None
     cause: Cause | None = None
     exit: Exit | None = None
     zero_is_done: bool = False

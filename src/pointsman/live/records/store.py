@@ -24,7 +24,7 @@ from pointsman.types import JobState, NodeState
 
 _LOG_BYTES: Final = 64 << 20
 """Of the log of the database, at most, when it begins anew."""
-_STEPS: Final = ("schema.sql", "schema_2.sql", "schema_3.sql")
+_STEPS: Final = ("schema.sql", "schema_2.sql", "schema_3.sql", "schema_4.sql")
 """From each version of the schema to the next."""
 VERSION: Final = len(_STEPS)
 """Of the schema; a store of a later one is refused."""
@@ -32,7 +32,7 @@ VERSION: Final = len(_STEPS)
 
 _CHANGING: Final = (
     *("stage", "cause", "sent_ms", "started_ms", "stopping_ms", "stop_ms", "missing_ms", "ended_ms"),
-    *("began_unix_ms", "ended_unix_ms"),
+    *("real_start_ms", "real_end_ms"),
 )
 """Of an attempt, as columns and as fields."""
 
@@ -346,8 +346,8 @@ def _attempt_of(row: sqlite3.Row) -> Attempt:
         row["stop_ms"],
         row["missing_ms"],
         row["ended_ms"],
-        row["began_unix_ms"],
-        row["ended_unix_ms"],
+        row["real_start_ms"],
+        row["real_end_ms"],
         Cause(row["cause"]) if row["cause"] else None,
     )
 

@@ -65,7 +65,8 @@ class Local:
         self._reap()
         facts = [self._fact(path) for path in self._attempts.iterdir() if path.suffix != _PARTIAL]
         nodes = tuple(NodeFact(name, NodeState.UP) for name in self._names)
-        return Observation(tuple(fact for fact in facts if fact is not None), nodes)
+        unix_ms = round(1000 * time.time())
+        return Observation(tuple(fact for fact in facts if fact is not None), nodes, unix_ms=unix_ms)
 
     def launch(self, launch: Launch) -> None:
         if launch.uid not in (-1, os.getuid()) and os.getuid() != 0:
@@ -84,14 +85,14 @@ class Local:
         if not folder.exists() or (folder / "exit.json").exists():
             return
         try:
-            before = _read(folder / "stop.json")
-            asked_s = before["asked_s"] if before else time.time()
-            asked = {"checkpoint_s": how.checkpoint_s, "grace_s": how.grace_s, "asked_s": asked_s}
+            now_s = time.clock_gettime(time.CLOCK_BOOTTIME)  # the wall clock may be set meanwhile
+            asked_s = (_read(folder / "stop.json") or {}).get("asked_boot_s", now_s)
+            asked = {"checkpoint_s": how.checkpoint_s, "grace_s": how.grace_s, "asked_boot_s": asked_s}
             shim.write_whole(folder / "stop.json", asked)
             if (lock := shim.claim(folder)) is not None:  # none has begun it, and none will
                 shim.write_end(folder, None, signal.SIGTERM, ran=False, asked=True, detail="stopped before it began")
                 os.close(lock)
-            elif time.time() > asked_s + how.checkpoint_s + how.grace_s + _PATIENCE_S:
+            elif now_s > asked_s + how.checkpoint_s + how.grace_s + _PATIENCE_S:
                 self._kill_marked(folder)  # whoever watches it has not ended it
             elif (pid := self._shim_of(folder)) is not None:
                 os.kill(pid, signal.SIGTERM)
