@@ -174,6 +174,32 @@ def test_a_node_that_is_drained_takes_no_jobs(daemon: RunningDaemon) -> None:
     assert daemon.wait(number, *ENDED)["state"] == "COMPLETED"
 
 
+def test_several_nodes_are_drained_by_one_name(daemon: RunningDaemon) -> None:
+    assert daemon.type("drain", "n[0000-0001]").returncode == 0
+    assert [row["state"] for row in daemon.rows("nodes")] == ["DRAIN", "DRAIN"]
+    assert daemon.type("resume", "n[0000-0001]").returncode == 0
+    assert [row["state"] for row in daemon.rows("nodes")] == ["UP", "UP"]
+    done = daemon.type("drain", "n[0000-0002]")
+    assert (done.returncode, done.stderr) == (2, "pointsman: there is no node 'n0002'\n")
+    assert [row["state"] for row in daemon.rows("nodes")] == ["UP", "UP"]
+    assert "is no node name" in daemon.type("drain", "n[0-").stderr
+
+
+def test_jobs_are_cancelled_by_users_and_states(daemon: RunningDaemon) -> None:
+    runs = daemon.submit("-G", "8", "--", "sleep", "60")
+    daemon.wait(runs, "RUNNING")
+    waiting = [daemon.submit("-G", "8", "--", "true") for _ in range(2)]
+    assert daemon.type("cancel", "-u", "nobody").returncode == 0
+    assert daemon.type("cancel", "-t", "PD", str(waiting[0]), str(runs)).returncode == 0
+    assert daemon.wait(waiting[0], *ENDED)["state"] == "CANCELLED"
+    assert [row["job_id"] for row in daemon.rows("queue")] == [runs, waiting[1]]
+    assert daemon.type("cancel", "--me").returncode == 0
+    for number in (runs, waiting[1]):
+        assert daemon.wait(number, *ENDED)["state"] == "CANCELLED"
+    done = daemon.type("cancel")
+    assert (done.returncode, done.stderr) == (2, "pointsman: name jobs, or say which: --me, --user, --states\n")
+
+
 def test_habits_of_slurm_are_understood(daemon: RunningDaemon) -> None:
     words = (
         "--gpus=v100:2",

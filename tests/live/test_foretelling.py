@@ -14,7 +14,8 @@ pytest.importorskip("uvicorn", reason="pip install pointsman[live]")
 import pointsman
 from pointsman.live.control.clock import Clock
 from pointsman.live.control.promises import Promises
-from pointsman.live.records.store import _STEPS, VERSION, Store
+from pointsman.live.records.schema import STEPS, VERSION
+from pointsman.live.records.store import Store
 
 from .daemons import RunningDaemon, wait_for
 
@@ -157,7 +158,7 @@ def test_whether_a_daemon_could_start_is_said(daemon: RunningDaemon, tmp_path: P
 def old_store(path: Path, version: int) -> sqlite3.Connection:
     """A store as an earlier version made it."""
     connection = sqlite3.connect(path, isolation_level=None)
-    for step in _STEPS[:version]:
+    for step in STEPS[:version]:
         connection.executescript(resources.files("pointsman.live.records").joinpath(step).read_text())
     connection.execute(f"PRAGMA user_version = {version}")
     return connection

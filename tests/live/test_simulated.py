@@ -40,6 +40,16 @@ def test_what_was_simulated_does_not_outlive_its_daemon(tmp_path: Path) -> None:
         assert [one["attempt"] for one in again["attempts"]] == [1, 2]
 
 
+def test_explain_says_that_a_job_was_preempted(tmp_path: Path) -> None:
+    with RunningDaemon(tmp_path, "--policy", "las", "--simulate", str(SPEED), "--poll", "0.01") as daemon:
+        first = daemon.submit("-G", "8", "--requeue", "--", "sleep", "24h")
+        daemon.wait(first, "RUNNING")
+        assert "preempted" not in daemon.type("explain", str(first)).stdout
+        daemon.submit("-G", "8", "--", "sleep", "24h")
+        assert daemon.wait(first, "PENDING")["attempts"][0]["cause"] == "preempt"
+        assert "; it was preempted once, last at 20" in daemon.type("explain", str(first)).stdout
+
+
 @pytest.mark.parametrize("speed", ["0", "nan"])
 def test_a_speed_is_from_one_on(tmp_path: Path, speed: str) -> None:
     words = ["live", "start", "--cluster", "1x1", "--state", str(tmp_path), "--simulate", speed]

@@ -3,7 +3,6 @@
 import argparse
 import json
 import os
-import pwd
 import re
 import signal
 import sys
@@ -14,9 +13,10 @@ from typing import Any, Final
 
 from pointsman.errors import BackendError, InputError, PointsmanError, UsageError
 from pointsman.live.client import VERBS
+from pointsman.live.client.choice import add_choice, chosen, numbers_chosen
 from pointsman.live.client.connection import Refused, call, quoted
 from pointsman.live.client.options import Parser, add_options, submission, supposed, whole_name
-from pointsman.live.client.show import CODES, HISTORY, IN_QUEUE, NODES, QUEUE, STARTS, show, show_answer, show_one
+from pointsman.live.client.show import HISTORY, IN_QUEUE, NODES, QUEUE, STARTS, show, show_answer, show_one
 
 ENDED: Final = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL")
 POLL_S: Final = 0.2
@@ -64,16 +64,7 @@ def queue(arguments: argparse.Namespace) -> int:
         rows = [dict(zip(IN_QUEUE, row, strict=True)) for row in call("GET", f"/jobs?columns={','.join(IN_QUEUE)}")]
     else:
         rows = call("GET", "/jobs")
-    users = arguments.user.split(",") if arguments.user else []
-    users += [pwd.getpwuid(os.getuid()).pw_name] if arguments.me else []
-    if users:
-        rows = [row for row in rows if row["user"] in users]
-    if arguments.states:
-        wanted = {word.upper() for word in arguments.states.split(",")}
-        if unknown := wanted - {*CODES, *CODES.values()}:
-            raise UsageError(f"--states: there is no state {min(unknown)} (there are {', '.join(CODES)})")
-        rows = [row for row in rows if wanted & {row["state"], CODES[row["state"]]}]
-    show(rows, STARTS if arguments.start else QUEUE, arguments.format)
+    show(chosen(rows, arguments), STARTS if arguments.start else QUEUE, arguments.format)
     return 0
 
 
@@ -136,17 +127,27 @@ def _setting(text: str) -> tuple[str, Any]:
 
 
 def _order(verb: str) -> Callable[[argparse.Namespace], int]:
-    def order(arguments: argparse.Namespace) -> int:
-        code = 0
-        for job in arguments.jobs:
-            try:
-                call("POST", f"/jobs/{job}/{verb}")
-            except Refused as error:
-                print(f"pointsman: {error}", file=sys.stderr)
-                code = error.exit_code
-        return code
+    return lambda arguments: _order_each(verb, arguments.jobs)
 
-    return order
+
+def _order_each(verb: str, jobs: Sequence[int]) -> int:
+    code = 0
+    for job in jobs:
+        try:
+            call("POST", f"/jobs/{job}/{verb}")
+        except Refused as error:
+            print(f"pointsman: {error}", file=sys.stderr)
+            code = error.exit_code
+    return code
+
+
+def cancel(arguments: argparse.Namespace) -> int:
+    """Cancel jobs by their ids, or those of users and in states."""
+    if arguments.user or arguments.me or arguments.states:
+        return _order_each("cancel", numbers_chosen(call("GET", "/jobs"), arguments))
+    if not arguments.jobs:
+        raise UsageError("name jobs, or say which: --me, --user, --states")
+    return _order_each("cancel", arguments.jobs)
 
 
 def _node_order(verb: str) -> Callable[[argparse.Namespace], int]:
@@ -241,11 +242,11 @@ def parser(verb: str) -> argparse.ArgumentParser:
         return made
     if action in (queue, history, nodes, show_job, explain, whatif):
         made.add_argument("--format", choices=("table", "json", "csv"), default="table", help="output format")
-    if action in (queue, history):
+    if action is history:
         made.add_argument("-u", "--user", metavar="NAME", help="only jobs of this user")
+    if action in (queue, cancel):
+        add_choice(made)
     if action is queue:
-        made.add_argument("--me", action="store_true", help="only your own jobs")
-        made.add_argument("-t", "--states", metavar="LIST", help="only jobs in these states: PD,R")
         made.add_argument("--start", action="store_true", help="only pending jobs, with their expected starts")
     if action is history:
         made.add_argument("-n", "--most", type=int, default=100, metavar="N", help="at most so many (default 100)")
@@ -254,13 +255,13 @@ def parser(verb: str) -> argparse.ArgumentParser:
     if action is logs:
         made.add_argument("-f", "--follow", action="store_true", help="print what comes until the job has ended")
     if verb in ("cancel", "hold", "release", "requeue"):
-        made.add_argument("jobs", type=int, nargs="+", metavar="JOB", help="job id")
+        made.add_argument("jobs", type=int, nargs="*" if action is cancel else "+", metavar="JOB", help="job id")
     if verb in ("drain", "resume"):
-        made.add_argument("nodes", nargs="+", metavar="NODE", help="name of the node")
+        made.add_argument("nodes", nargs="+", metavar="NODE", help="node, or nodes as in n[1-4,7]")
     if action is whatif:
         made.add_argument("--policy", metavar="NAME", help="another policy decides")
         made.add_argument("--set", action="append", metavar="PARAM=VALUE", help="parameter of that policy; repeatable")
-        made.add_argument("--drain", action="append", metavar="NODE", help="a node takes no new jobs; repeatable")
+        made.add_argument("--drain", action="append", metavar="NODE", help="nodes take no new jobs; repeatable")
         made.add_argument("--cancel", action="append", type=int, metavar="JOB", help="a job is cancelled; repeatable")
         made.add_argument("--submit", action="append", metavar="OPTIONS", help="a job comes, as in '-G 8 -t 2h'")
     if verb == "drain":
@@ -276,7 +277,7 @@ ACTIONS: Final[dict[str, Callable[[argparse.Namespace], int]]] = {
     "nodes": nodes,
     "show": show_job,
     "logs": logs,
-    "cancel": _order("cancel"),
+    "cancel": cancel,
     "hold": _order("hold"),
     "release": _order("release"),
     "requeue": _order("requeue"),

@@ -14,6 +14,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from pointsman.cluster.hostlist import expand
 from pointsman.errors import BackendError, InputError, PointsmanError, UsageError
 from pointsman.live.control.orders import JobOrder, NodeOrder, Verb
 from pointsman.live.daemon.answers import answered
@@ -166,11 +167,9 @@ def api(daemon: Daemon, forecaster: Forecaster, operators: frozenset[int]) -> Fa
             _check_names_no_file(chosen)
         if gone := [job for job in supposed.cancel if job not in daemon.loop.jobs]:
             raise NoSuchJob(f"there is no job {gone[0]} in the queue")
-        for node in supposed.drain:
-            check_node(node)
         return Change(
             deciding(chosen) if chosen else None,
-            tuple(daemon.node_names.index(node) for node in supposed.drain),
+            tuple(daemon.node_names.index(node) for nodes in supposed.drain for node in named(nodes)),
             tuple(supposed.cancel),
             tuple(submission.supposed(peer.uid) for submission in supposed.submit),
         )
@@ -178,9 +177,14 @@ def api(daemon: Daemon, forecaster: Forecaster, operators: frozenset[int]) -> Fa
     def deciding(chosen: Chosen) -> Deciding:
         return replace(daemon.roster.deciding, policy=chosen.policy, params=chosen.params)
 
-    def check_node(node: str) -> None:
-        if node not in daemon.node_names:
-            raise UsageError(f"there is no node {node!r:.60}")
+    def named(nodes: str) -> list[str]:
+        try:
+            names = expand(nodes)
+        except ValueError as error:
+            raise UsageError(f"nodes {nodes!r:.60}: {error}") from None
+        if unknown := [name for name in names if name not in daemon.node_names]:
+            raise UsageError(f"there is no node {unknown[0]!r:.60}")
+        return names
 
     @app.post("/api/v1/jobs/{number}/{verb}")
     async def order(number: Number, verb: Verb, peer: asking) -> Row:
@@ -198,15 +202,15 @@ def api(daemon: Daemon, forecaster: Forecaster, operators: frozenset[int]) -> Fa
     async def nodes() -> list[Row]:
         return views.nodes()
 
-    @app.post("/api/v1/nodes/{node}/{verb}")
-    async def node(node: str, verb: str, wanted: Wanted, peer: asking) -> list[Row]:
+    @app.post("/api/v1/nodes/{names}/{verb}")
+    async def node(names: str, verb: str, wanted: Wanted, peer: asking) -> list[Row]:
         operator(peer)
         states = {"drain": NodeState.DRAIN, "resume": NodeState.UP}
         if verb not in states:
             raise UsageError(f"nodes can be drained and resumed, not {verb!r:.30}")
-        check_node(node)
-        await daemon.order(NodeOrder(node, states[verb], wanted.reason, peer.uid))
-        return [row for row in views.nodes() if row["node"] == node]
+        orders = [NodeOrder(name, states[verb], wanted.reason, peer.uid) for name in named(names)]
+        await asyncio.gather(*map(daemon.order, orders))  # in one turn
+        return [row for row in views.nodes() if row["node"] in {order.node for order in orders}]
 
     @app.get("/api/v1/status")
     async def status() -> Row:

@@ -14,14 +14,16 @@ from pointsman.cluster import load_cluster
 from pointsman.errors import BackendError, InputError, PointsmanError, UsageError
 from pointsman.inputs.messages import counted
 from pointsman.live.records.archive import read_only
-from pointsman.live.records.store import check_version, owned
-from pointsman.live.world.roster import Deciding, Roster
+from pointsman.live.records.store import job_of, owned, parts_of
+from pointsman.live.world.roster import Deciding, Roster, roster_of
 from pointsman.live.world.suitable import check_suits_live
 
 _LONGEST_SOCKET: Final = 107
 """Bytes of the name of a socket."""
 _LEAST_FREE: Final = 1 << 30
 """Bytes."""
+_ALIVE: Final = "SELECT id, spec FROM jobs WHERE end_ms IS NULL ORDER BY id"
+_RUNNING: Final = "SELECT parts FROM attempts WHERE stage <> 'ENDED'"
 
 
 class Finding(NamedTuple):
@@ -39,7 +41,7 @@ def check(cluster: str, deciding: Deciding, folder: Path, place: Path) -> Iterat
         lambda: _policy(cluster, deciding),
         _rights,
         lambda: _disk(folder),
-        lambda: _store(folder),
+        lambda: _store(folder, cluster, deciding),
         lambda: _socket(place),
     ):
         yield _found(look)
@@ -95,19 +97,21 @@ def _disk(folder: Path) -> str:
     return f"{folder}: {free >> 30:,} GiB are free"
 
 
-def _store(folder: Path) -> str:
+def _store(folder: Path, cluster: str, deciding: Deciding) -> str:
     path = folder / "store"
     if not path.exists():
         return "a new database is made"
     try:
         with closing(read_only(path)) as connection:
-            (version,) = connection.execute("PRAGMA user_version").fetchone()
-            check_version(version, path)
-            (jobs,) = connection.execute("SELECT count(*) FROM jobs WHERE end_ms IS NULL").fetchone()
+            jobs = {row["id"]: job_of(row["spec"]).kind for row in connection.execute(_ALIVE)}
+            used = {node for (parts,) in connection.execute(_RUNNING) for node, _ in parts_of(parts)}
     except sqlite3.Error as error:
         raise InputError(f"this is no store of live jobs: {error}", path=path, fix="name another file") from None
     os.close(owned(path))
-    return f"the database has {counted(jobs, 'job')} that {'has' if jobs == 1 else 'have'} not ended"
+    roster = roster_of(load_cluster(cluster), deciding, jobs)
+    if gone := used - {*roster.prepared.layout.node_names}:
+        raise UsageError(f"jobs run on node {min(gone)!r}, which the cluster file does not have: drain it first")
+    return f"the database has {counted(len(jobs), 'job')} that {'has' if len(jobs) == 1 else 'have'} not ended"
 
 
 def _socket(place: Path) -> str:

@@ -14,7 +14,8 @@ from pointsman.live.daemon.submission import user_name
 from pointsman.live.daemon.told_run import TOLD, told_run
 from pointsman.live.daemon.views import nodes_of
 from pointsman.live.records.archive import read_only
-from pointsman.live.records.store import check_version, job_of, parts_of
+from pointsman.live.records.schema import VERSION, version_of
+from pointsman.live.records.store import job_of, parts_of
 from pointsman.report import write_run
 from pointsman.workload import Workload, write_workload
 
@@ -38,8 +39,10 @@ def export(store: Path, folder: Path) -> list[str]:
     try:
         connection = read_only(store)
         connection.execute("BEGIN")  # all of it as of one moment
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        check_version(version, store)
+        if (version := version_of(connection, store)) < VERSION:
+            raise InputError(
+                f"the store has version {version}", path=store, fix="start a daemon of this Pointsman once"
+            )
         attempts = [dict(row) for row in connection.execute("SELECT * FROM attempts ORDER BY job, attempt")]
         came = connection.execute("SELECT * FROM jobs ORDER BY submit_ms, id").fetchall()
         ended = [job for job in came if job["end_ms"] is not None]

@@ -20,7 +20,7 @@ from pointsman.live.daemon.forecaster import Foretold
 from pointsman.live.daemon.submission import user_name, user_number
 from pointsman.live.forecast.futures import Start
 from pointsman.live.records.archive import reading
-from pointsman.live.records.book import Attempt, Stage
+from pointsman.live.records.book import Attempt, Cause, Stage
 from pointsman.live.records.job import Job
 from pointsman.live.records.store import job_of, parts_of
 from pointsman.live.world.kind import Kind
@@ -182,7 +182,7 @@ class Views:
             "wait_s": max(0.0, (ran[0][0] if ran else ended_s) - row["submitted_s"]),
             "run_s": sum(max(0.0, ended - begun) for begun, ended, _ in ran),
             "attempts": len(attempts),
-            "preemptions": sum(a["cause"] == "preempt" for a in attempts),
+            "preemptions": sum(a["cause"] == Cause.PREEMPT for a in attempts[:-1]),  # not if it was done meanwhile
             "exit_code": last["exit_code"],
             "exit_signal": last["exit_signal"],
         }
@@ -192,26 +192,36 @@ class Views:
         loop = self.daemon.loop
         if number not in loop.jobs:
             return None
-        names = Names(str, self._instant)
-        base = {"job_id": number}
+        row = self._explained(number)
+        return row | {"job_id": number, "said": row["said"] + self._preempted(number)}
+
+    def _explained(self, number: int) -> Row:
+        loop, names = self.daemon.loop, Names(str, self._instant)
         if number in loop.held:
-            return base | {
-                "state": "PENDING",
-                "reason": HELD,
-                "said": f"it is held by its user ('pointsman release {number}')",
-            }
+            said = f"it is held by its user ('pointsman release {number}')"
+            return {"state": "PENDING", "reason": HELD, "said": said}
         if (pause := loop.pauses.of(number)) is not None:
             failures, until_ms = pause
             left = duration(max(0, until_ms - self.daemon.clock.now_ms()) / 1000)
             many = counted(failures, "attempt")
             said = f"{many} in a row did not start, or ended within a minute unseen; it is tried again in {left}"
-            return base | {"state": "PENDING", "reason": PAUSED, "said": said}
+            return {"state": "PENDING", "reason": PAUSED, "said": said}
         world = loop.world
         now_ms = self.daemon.clock.now_ms()
         state, reason, said = explain_now(world.simulation, world.prepared, number, names, now_ms)
         if state == "PENDING":
             said += self._nodes_away()
-        return base | {"state": state, "reason": reason.name if reason else "", "said": said}
+        return {"state": state, "reason": reason.name if reason else "", "said": said}
+
+    def _preempted(self, number: int) -> str:
+        attempts = self.daemon.store.archive.attempts_of([number])[number]
+        stopped = [one for one in attempts if one["cause"] == Cause.PREEMPT and one["started_ms"] is not None]
+        if not stopped:
+            return ""
+        last = stopped[-1]
+        ran = duration((last["stopping_ms"] - last["started_ms"]) / 1000)
+        many = "once" if len(stopped) == 1 else f"{len(stopped)} times"
+        return f"; it was preempted {many}, last at {self._instant(last['stopping_ms'])} after {ran}"
 
     # -- what may come ------------------------------------------------------------------------------------
 

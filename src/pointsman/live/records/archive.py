@@ -6,6 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from pointsman.live.records.schema import version_of
+
 _LAST: Final = """
 SELECT * FROM jobs WHERE end_ms IS NOT NULL AND (:uid IS NULL OR uid = :uid) ORDER BY end_ms DESC, id DESC LIMIT :most
 """
@@ -50,7 +52,12 @@ def reading(store: Path) -> Generator[Archive]:
 
 
 def read_only(store: Path) -> sqlite3.Connection:
-    """A connection that cannot change anything."""
+    """A connection that cannot change anything.
+
+    Raises:
+        InputError: it is no store, or of a later version. sqlite3.Error: it is not there.
+    """
     connection = sqlite3.connect(f"{store.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
     connection.row_factory = sqlite3.Row
+    version_of(connection, store)
     return connection

@@ -7,15 +7,15 @@ import sqlite3
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from importlib import resources
 from pathlib import Path
 from typing import Any, Final
 
-from pointsman.errors import BackendError, InputError
+from pointsman.errors import BackendError
 from pointsman.live.backends.facts import AttemptId, Exit, Parts, Stop, gpus_of
 from pointsman.live.records.archive import Archive
 from pointsman.live.records.book import Attempt, Cause, Stage
 from pointsman.live.records.job import Job
+from pointsman.live.records.schema import bring_up_to_date, version_of
 from pointsman.live.records.write_back import WriteBack
 from pointsman.live.world.kind import Kind
 from pointsman.live.world.live_world import Ask
@@ -24,12 +24,6 @@ from pointsman.types import JobState, NodeState
 
 _LOG_BYTES: Final = 64 << 20
 """Of the log of the database, at most, when it begins anew."""
-_STEPS: Final = ("schema.sql", "schema_2.sql", "schema_3.sql", "schema_4.sql")
-"""From each version of the schema to the next."""
-VERSION: Final = len(_STEPS)
-"""Of the schema; a store of a later one is refused."""
-
-
 _CHANGING: Final = (
     *("stage", "cause", "sent_ms", "started_ms", "stopping_ms", "stop_ms", "missing_ms", "ended_ms"),
     *("real_start_ms", "real_end_ms"),
@@ -70,12 +64,7 @@ class Store:
     def _open(self) -> None:
         connection = self.connection
         connection.row_factory = sqlite3.Row
-        try:
-            (version,) = connection.execute("PRAGMA user_version").fetchone()
-            connection.execute("PRAGMA schema_version")
-        except sqlite3.DatabaseError as error:
-            raise InputError("this is no store of live jobs", path=str(self.path), fix="name another file") from error
-        check_version(version, self.path)
+        version_of(connection, self.path)
         for pragma in (
             "journal_mode = WAL",
             "synchronous = FULL",
@@ -83,9 +72,7 @@ class Store:
             f"journal_size_limit = {_LOG_BYTES}",
         ):
             connection.execute(f"PRAGMA {pragma}")
-        for number, step in enumerate(_STEPS[version:], version + 1):
-            schema = resources.files("pointsman.live.records").joinpath(step).read_text(encoding="utf-8")
-            connection.executescript(f"BEGIN; {schema} PRAGMA user_version = {number}; COMMIT;")
+        bring_up_to_date(connection, self.path)
 
     def close(self) -> None:
         """Let another process have it."""
@@ -304,17 +291,6 @@ class Store:
             "ON CONFLICT (name) DO UPDATE SET wanted = excluded.wanted, reason = excluded.reason",
             (name, int(state), reason),
         )
-
-
-def check_version(version: int, path: Path) -> None:
-    """That a store is of no later version than this.
-
-    Raises:
-        InputError: it is.
-    """
-    if version > VERSION:
-        fix = "use the version that wrote it, or a later one"
-        raise InputError(f"the store has version {version}, and this Pointsman knows {VERSION}", path=path, fix=fix)
 
 
 def job_of(spec: str) -> Job:

@@ -192,7 +192,7 @@ def _of_durations(jobs: pl.DataFrame, info: dict[str, Any]) -> Iterator[str]:
     """Where simulated jobs last longer or shorter than those of the log."""
     costs = info.get("overheads")
     if isinstance(costs, dict) and any(costs.values()):
-        yield "Overheads are added to durations that already include those of the real cluster."
+        yield "Overheads are added to durations, which include those of the real cluster (not in a 'live export')."
     if info.get("assign_models") is not None:
         yield "Models were assigned to jobs, so places slow them in the simulation by more or less than in the log."
     interrupted = jobs.filter(pl.col("pending_s") - pl.col("wait_s") > 1.0)
