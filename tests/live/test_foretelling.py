@@ -131,6 +131,8 @@ def test_what_happened_is_a_run(daemon: RunningDaemon, waiting: tuple[int, int, 
     run = daemon.folder / "log" / "run"
     done = daemon.type("verify", str(run))
     assert done.returncode == 0, done.stderr + done.stdout
+    done = daemon.type("explain", str(runs), "--run", str(run))
+    assert (done.returncode, "happened on a live cluster" in done.stderr) == (2, True)
     result = pointsman.read_run(run)
     rows = {row["job_id"]: row for row in result.jobs.to_dicts()}
     assert rows[str(held)]["state"] == "PENDING"
