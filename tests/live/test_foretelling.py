@@ -25,6 +25,7 @@ ENDED = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL")
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
     with RunningDaemon(tmp_path_factory.mktemp("daemon"), "--policy", "fifo-backfill", "--min-run", "2m") as daemon:
+        daemon.wait(daemon.submit("--", "true"), *ENDED)
         yield daemon
         assert daemon.end() == 0, daemon.log()
 

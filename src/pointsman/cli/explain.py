@@ -133,9 +133,7 @@ def _spec_of(run: Path) -> "CellSpec":
                     raise
     if (run / CONFIG).is_file():
         if "\nknowledge: recorded\n" in (run / CONFIG).read_text(encoding="utf-8"):
-            raise UsageError(
-                f"{run}: this happened on a live cluster, and is not replayed; 'pointsman show' knows its jobs"
-            )
+            raise UsageError(f"{run}: this happened on a live cluster, and cannot be replayed")
         raise UsageError(
             f"{run}: this run was copied out of its comparison, whose {CONFIG} is needed to replay it; "
             "explain the run where the comparison has it (COMPARISON/runs/RUN)"
