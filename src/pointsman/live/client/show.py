@@ -160,11 +160,8 @@ def _expected(row: Row) -> str:
 
 def _show_table(rows: Sequence[Row], columns: Sequence[Column]) -> None:
     filled = [[name, *map(value, rows)] for name, value in columns]
-    padded = []
-    for cells in filled:
-        width = max(map(len, cells))
-        padded.append([cell.ljust(width) for cell in cells])
-    print("\n".join("  ".join(line).rstrip() for line in zip(*padded, strict=True)))
+    line = "  ".join(f"{{:<{max(map(len, cells))}}}" for cells in filled)
+    print("\n".join(map(str.rstrip, map(line.format, *filled))))
 
 
 def _cell(value: Any) -> str:

@@ -39,6 +39,8 @@ QUEUED = (
     *("state", "reason", "run_s", "started_s", "attempt", "node_list"),
 )
 """What is said of a job that has not ended."""
+_WAITS: Row = {"state": "PENDING", "reason": "", "run_s": 0.0, "started_s": None, "attempt": None, "node_list": ""}
+"""Of one that waits, but for why."""
 
 
 class Views:
@@ -46,18 +48,23 @@ class Views:
 
     def __init__(self, daemon: Daemon) -> None:
         self.daemon = daemon
+        self._asked_of: dict[int, Row] = {}
+        """What the jobs that have not ended ask for, by their numbers."""
         self._widest = int(daemon.roster.prepared.layout.node_gpus.max())
 
     # -- jobs ---------------------------------------------------------------------------------------------
 
     def queue(self) -> list[Row]:
         """Jobs that have not ended: those that run first, then in the order of submission."""
-        loop, now_ms = self.daemon.loop, self.daemon.clock.now_ms()
-        attempts = {number: loop.attempt_of(number) for number in sorted(loop.jobs)}
-        running = [number for number, attempt in attempts.items() if attempt is not None]
-        pending = [number for number, attempt in attempts.items() if attempt is None]
+        loop, now_ms, asked_of = self.daemon.loop, self.daemon.clock.now_ms(), self._asked_of
+        self._asked_of = {k: asked_of.get(k) or self._asked(k, job) for k, job in loop.jobs.items()}
+        attempts = {k: attempt for k in sorted(loop.jobs) if (attempt := loop.attempt_of(k)) is not None}
+        pending = sorted(loop.jobs.keys() - attempts.keys())
         reasons = self._reasons(pending)
-        return [self._row(k, loop.jobs[k], attempts[k], reasons, now_ms) for k in (*running, *pending)]
+        return [
+            *(self._asked_of[k] | self._holds(attempt, now_ms) for k, attempt in attempts.items()),
+            *(self._asked_of[k] | _WAITS | {"reason": reasons.get(k, "Priority")} for k in pending),
+        ]
 
     def columns_of_queue(self, names: Sequence[str]) -> list[list[Any]]:
         """The same, but of each job only what is named, in that order.
@@ -71,17 +78,17 @@ class Views:
             raise UsageError("a column is named twice")
         return [[row[name] for name in names] for row in self.queue()]
 
-    def _row(self, number: int, job: Job, attempt: Attempt | None, reasons: dict[int, str], now_ms: int) -> Row:
-        started = attempt.started_ms if attempt else None
-        return {
-            **self._asked(number, job),
-            "state": _STATES[attempt.stage] if attempt else "PENDING",
-            "reason": "" if attempt else reasons.get(number, "Priority"),
+    def _holds(self, attempt: Attempt, now_ms: int) -> Row:
+        """What is said of a job that has GPUs, besides what it asks for."""
+        started = attempt.started_ms
+        return _WAITS | {
+            "state": _STATES[attempt.stage],
             "run_s": (now_ms - started) / 1000 if started is not None else 0.0,
             "started_s": self._unix_s(started),
-            "attempt": attempt.id.attempt if attempt else None,
-            "node_list": nodes_of(attempt.parts) if attempt else "",
-        } | ({"nodes": len(attempt.parts)} if attempt else {})
+            "attempt": attempt.id.attempt,
+            "node_list": nodes_of(attempt.parts),
+            "nodes": len(attempt.parts),
+        }
 
     def _asked(self, number: int, job: Job) -> Row:
         kind = job.kind
@@ -120,12 +127,13 @@ class Views:
             return None
         job = job_of(record["spec"])
         attempts = [self._attempt_row(row) for row in self.daemon.store.archive.attempts_of([number])[number]]
-        alive = self.daemon.loop.attempt_of(number)
-        if record["end_ms"] is None:
-            now_ms = self.daemon.clock.now_ms()
-            row = self._row(number, job, alive, self._reasons([] if alive else [number]), now_ms)
+        row = self._asked(number, job)
+        if record["end_ms"] is not None:
+            row |= {"state": record["state"], "reason": ""}
+        elif (alive := self.daemon.loop.attempt_of(number)) is not None:
+            row |= self._holds(alive, self.daemon.clock.now_ms())
         else:
-            row = self._asked(number, job) | {"state": record["state"], "reason": ""}
+            row |= _WAITS | {"reason": self._reasons([number]).get(number, "Priority")}
         return row | {
             "submitted_s": self._unix_s(record["submit_ms"]),
             "ended_s": self._unix_s(record["end_ms"]),
