@@ -9,7 +9,8 @@ import pointsman
 from pointsman.cluster import load_cluster
 from pointsman.engine.setup.overheads import load_overheads
 from pointsman.live.backends.shadow import Delays, Program, Shadow, always
-from pointsman.live.daemon.daemon import Daemon, Setting
+from pointsman.live.daemon.daemon import Daemon
+from pointsman.live.daemon.setting import Setting
 from pointsman.live.records.job import Job
 from pointsman.live.world.kind import Kind
 from pointsman.types import NEVER_MS

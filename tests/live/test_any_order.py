@@ -24,7 +24,8 @@ from pointsman.errors import BackendError
 from pointsman.live.backends.shadow import Delays, Faults, Program, Shadow, exponential
 from pointsman.live.control.orders import JobOrder, NodeOrder, Verb
 from pointsman.live.control.safety import NodeFaults
-from pointsman.live.daemon.daemon import Daemon, Setting
+from pointsman.live.daemon.daemon import Daemon
+from pointsman.live.daemon.setting import Setting
 from pointsman.live.daemon.submission import Submission
 from pointsman.live.world.roster import Deciding
 from pointsman.types import NEVER_MS, NodeState

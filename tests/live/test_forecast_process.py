@@ -13,8 +13,9 @@ pytest.importorskip("uvicorn", reason="pip install pointsman[live]")
 from pointsman.cluster import load_cluster
 from pointsman.errors import BackendError, InputError, UsageError
 from pointsman.live.backends.shadow import Delays, Program, Shadow
-from pointsman.live.daemon.daemon import Daemon, Setting
+from pointsman.live.daemon.daemon import Daemon
 from pointsman.live.daemon.forecaster import Forecaster
+from pointsman.live.daemon.setting import Setting
 from pointsman.live.daemon.submission import Submission
 from pointsman.live.forecast.futures import Start, starts
 from pointsman.live.forecast.present import Present

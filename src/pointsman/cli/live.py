@@ -8,7 +8,7 @@ import typer
 from pointsman.cli import screen
 
 if TYPE_CHECKING:
-    from pointsman.live.daemon.daemon import Setting
+    from pointsman.live.daemon.setting import Setting
 
 _FASTEST: Final = 10_000.0
 _LOOK_S: Final = 0.005
@@ -79,7 +79,7 @@ def start(
     from pointsman.errors import UsageError
     from pointsman.live.client.connection import own_folder, own_socket
     from pointsman.live.client.options import whole_name
-    from pointsman.live.daemon.daemon import Setting
+    from pointsman.live.daemon.setting import Setting
 
     try:
         from pointsman.live.daemon.serve import serve

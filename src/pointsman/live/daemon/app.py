@@ -19,6 +19,7 @@ from pointsman.errors import BackendError, InputError, PointsmanError, UsageErro
 from pointsman.live.control.orders import JobOrder, NodeOrder, Verb
 from pointsman.live.daemon.answers import answered
 from pointsman.live.daemon.daemon import Daemon, NoSuchJob, TooMany
+from pointsman.live.daemon.explanations import Explanations
 from pointsman.live.daemon.forecaster import Forecaster
 from pointsman.live.daemon.metrics import exposition
 from pointsman.live.daemon.peers import Peer
@@ -85,6 +86,7 @@ def api(daemon: Daemon, forecaster: Forecaster, operators: frozenset[int]) -> Fa
     """The application; users with `operators`' numbers may do everything."""
     app = FastAPI(title="Pointsman", version=__version__, docs_url=None, redoc_url=None)
     views, one_by_one = Views(daemon), Lock()
+    explanations = Explanations(views)
     asking = Annotated[Peer, Depends(_peer)]
 
     def operator(peer: Peer) -> None:
@@ -119,7 +121,7 @@ def api(daemon: Daemon, forecaster: Forecaster, operators: frozenset[int]) -> Fa
 
     @app.get("/api/v1/starts")
     async def starts() -> Response:
-        return _listed(views.starts(await forecaster.foretold()))
+        return _listed(explanations.starts(await forecaster.foretold()))
 
     @app.get("/api/v1/history")
     def history(
@@ -141,7 +143,7 @@ def api(daemon: Daemon, forecaster: Forecaster, operators: frozenset[int]) -> Fa
 
     @app.get("/api/v1/jobs/{number}/explain")
     async def explain(number: Number) -> Row:
-        found = views.explain(number)
+        found = explanations.explain(number)
         if found is None:
             ended = views.job(number)
             if ended is None:
@@ -151,7 +153,7 @@ def api(daemon: Daemon, forecaster: Forecaster, operators: frozenset[int]) -> Fa
             return found
         try:
             foretold = await asyncio.wait_for(forecaster.foretold(), _LONGEST_FORECAST_S)
-            return found | views.expected(number, foretold)
+            return found | explanations.expected(number, foretold)
         except PointsmanError as error:
             return found | {"expected": str(error)}
         except TimeoutError:

@@ -5,22 +5,19 @@ import json
 import os
 import signal
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any, Final
 
 from pointsman.cluster import Cluster, load_cluster
 from pointsman.engine.jit.ahead import HOSTED_HOOKS, compile_ahead, units_of
 from pointsman.errors import BackendError, InputError, PointsmanError, RunError, UsageError
-from pointsman.live.backends.local.backend import Local
 from pointsman.live.backends.local.rights import own_directory
-from pointsman.live.backends.protocol import Backend
-from pointsman.live.control.clock import Clock
 from pointsman.live.control.loop import ControlLoop
 from pointsman.live.control.orders import Order
 from pointsman.live.control.recovery import going_on, recovered
 from pointsman.live.control.succession import go_on_in, grow_in_place, successor
+from pointsman.live.daemon.setting import Setting
 from pointsman.live.daemon.submission import Submission, is_known, user_name
 from pointsman.live.daemon.watchdog import Watchdog, was_hung
 from pointsman.live.records.seat_records import take_kept_seats
@@ -40,35 +37,6 @@ _MOST_JOBS: Final = 10_000
 """Of one user, that have not ended."""
 _MOST_KINDS: Final = 1_000
 """Of one user: each makes the tables of all larger."""
-
-
-@dataclass(frozen=True)
-class Setting:
-    """How a daemon is started."""
-
-    folder: Path
-    """Where its store and the records of attempts are."""
-    cluster: str
-    policy: str | None = None
-    """None: the one that decided last with its parameters, or else the default one."""
-    params: Mapping[str, Any] = field(default_factory=dict)
-    overheads: str | None = None
-    """That the policy assumes; None: as last, or else the realistic ones."""
-    min_run_s: float | None = None
-    """How long an attempt runs before it may be preempted; None: as last, or else not at all."""
-    backend: Callable[[Cluster, Path], Backend] = Local
-    """What runs jobs on a cluster, and keeps its records in a folder."""
-    clock: Callable[[Store, int], Clock] = Clock
-    compile: Callable[[str], None] = lambda policy: None
-    """Makes what a policy needs, before a world is made."""
-    poll_s: float = 0.1
-    """How often the backend is looked at."""
-    simulates: bool = False
-    """Whether nothing really runs: a store is of daemons of one sort only."""
-    longest_turn_s: float = 60.0
-    """After which a policy counts as hung."""
-    gather_s: float = 0.005
-    """How long it waits for more after something came, so that a burst is one turn."""
 
 
 class TooMany(PointsmanError):

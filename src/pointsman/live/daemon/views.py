@@ -1,6 +1,5 @@
 """What is shown of jobs, nodes and the policy, as rows of plain values. Times are seconds since 1970."""
 
-import math
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
@@ -10,15 +9,10 @@ import numpy as np
 from pointsman.cluster.hostlist import compress
 from pointsman.engine.jit.loading import load_beside
 from pointsman.errors import UsageError
-from pointsman.explain.pending import Names, explain_now
 from pointsman.explain.room import Room
-from pointsman.inputs.durations import duration
-from pointsman.inputs.messages import counted
 from pointsman.live.backends.facts import AttemptId, Parts, gpus_in, output_name
 from pointsman.live.daemon.daemon import Daemon
-from pointsman.live.daemon.forecaster import Foretold
 from pointsman.live.daemon.submission import user_name, user_number
-from pointsman.live.forecast.futures import Start
 from pointsman.live.records.archive import reading
 from pointsman.live.records.book import Attempt, Cause, Stage
 from pointsman.live.records.job import Job
@@ -29,8 +23,6 @@ from pointsman.types import NEVER_MS, NodeState, Reason
 Row = dict[str, Any]
 HELD, PAUSED = "JobHeldUser", "StartFailed"
 """Reasons that no policy has: a user holds the job, or its last start has failed."""
-_RANGE = ("early", "expected", "late")
-"""When a job will start."""
 _STATES = {Stage.INTENDED: "STARTING", Stage.SENT: "STARTING", Stage.RUNNING: "RUNNING", Stage.STOPPING: "STOPPING"}
 
 
@@ -60,7 +52,7 @@ class Views:
         self._asked_of = {k: asked_of.get(k) or self._asked(k, job) for k, job in loop.jobs.items()}
         attempts = {k: attempt for k in sorted(loop.jobs) if (attempt := loop.attempt_of(k)) is not None}
         pending = sorted(loop.jobs.keys() - attempts.keys())
-        reasons = self._reasons(pending)
+        reasons = self.reasons(pending)
         return [
             *(self._asked_of[k] | self._holds(attempt, now_ms) for k, attempt in attempts.items()),
             *(self._asked_of[k] | _WAITS | {"reason": reasons.get(k, "Priority")} for k in pending),
@@ -84,7 +76,7 @@ class Views:
         return _WAITS | {
             "state": _STATES[attempt.stage],
             "run_s": (now_ms - started) / 1000 if started is not None else 0.0,
-            "started_s": self._unix_s(started),
+            "started_s": self.unix_s(started),
             "attempt": attempt.id.attempt,
             "node_list": nodes_of(attempt.parts),
             "nodes": len(attempt.parts),
@@ -105,7 +97,7 @@ class Views:
             "preemptible": job.requeues,
         }
 
-    def _reasons(self, pending: Iterable[int]) -> dict[int, str]:
+    def reasons(self, pending: Iterable[int]) -> dict[int, str]:
         """Why each job waits, in a word."""
         loop, world = self.daemon.loop, self.daemon.loop.world
         room, fits = Room(world.simulation, world.prepared), load_beside("python_api").fits
@@ -133,10 +125,10 @@ class Views:
         elif (alive := self.daemon.loop.attempt_of(number)) is not None:
             row |= self._holds(alive, self.daemon.clock.now_ms())
         else:
-            row |= _WAITS | {"reason": self._reasons([number]).get(number, "Priority")}
+            row |= _WAITS | {"reason": self.reasons([number]).get(number, "Priority")}
         return row | {
-            "submitted_s": self._unix_s(record["submit_ms"]),
-            "ended_s": self._unix_s(record["end_ms"]),
+            "submitted_s": self.unix_s(record["submit_ms"]),
+            "ended_s": self.unix_s(record["end_ms"]),
             "command": list(job.command),
             "folder": job.folder,
             "output": output_of(job, number, len(attempts)),
@@ -153,7 +145,7 @@ class Views:
             "cause": row["cause"],
             "node_list": nodes_of(parts),
             "gpus": {node: gpus_in(mask) for node, mask in parts},
-            "decided_s": self._unix_s(row["intended_ms"]),
+            "decided_s": self.unix_s(row["intended_ms"]),
             "started_s": self._begun_s(row),
             "ended_s": self._ended_s(row),
             "exit_code": row["exit_code"],
@@ -176,8 +168,8 @@ class Views:
     def _ended_row(self, record: Any) -> Row:
         return self._asked(record["id"], job_of(record["spec"])) | {
             "state": record["state"],
-            "submitted_s": self._unix_s(record["submit_ms"]) or 0.0,
-            "ended_s": self._unix_s(record["end_ms"]) or 0.0,
+            "submitted_s": self.unix_s(record["submit_ms"]) or 0.0,
+            "ended_s": self.unix_s(record["end_ms"]) or 0.0,
         }
 
     def _of_attempts(self, row: Row, attempts: list[Any]) -> Row:
@@ -194,79 +186,6 @@ class Views:
             "exit_code": last["exit_code"],
             "exit_signal": last["exit_signal"],
         }
-
-    def explain(self, number: int) -> Row | None:
-        """What a job that has not ended is doing, or waiting for; None if there is none."""
-        loop = self.daemon.loop
-        if number not in loop.jobs:
-            return None
-        row = self._explained(number)
-        return row | {"job_id": number, "said": row["said"] + self._preempted(number)}
-
-    def _explained(self, number: int) -> Row:
-        loop, names = self.daemon.loop, Names(str, self._instant)
-        if number in loop.held:
-            said = f"it is held by its user ('pointsman release {number}')"
-            return {"state": "PENDING", "reason": HELD, "said": said}
-        if (pause := loop.pauses.of(number)) is not None:
-            failures, until_ms = pause
-            left = duration(max(0, until_ms - self.daemon.clock.now_ms()) / 1000)
-            many = counted(failures, "attempt")
-            said = f"{many} in a row did not start, or ended within a minute unseen; it is tried again in {left}"
-            return {"state": "PENDING", "reason": PAUSED, "said": said}
-        world = loop.world
-        now_ms = self.daemon.clock.now_ms()
-        state, reason, said = explain_now(world.simulation, world.prepared, number, names, now_ms)
-        if state == "PENDING":
-            said += self._nodes_away()
-        return {"state": state, "reason": reason.name if reason else "", "said": said}
-
-    def _preempted(self, number: int) -> str:
-        attempts = self.daemon.store.archive.attempts_of([number])[number]
-        stopped = [one for one in attempts if one["cause"] == Cause.PREEMPT and one["started_ms"] is not None]
-        if not stopped:
-            return ""
-        last = stopped[-1]
-        ran = duration((last["stopping_ms"] - last["started_ms"]) / 1000)
-        many = "once" if len(stopped) == 1 else f"{len(stopped)} times"
-        return f"; it was preempted {many}, last at {self._instant(last['stopping_ms'])} after {ran}"
-
-    # -- what may come ------------------------------------------------------------------------------------
-
-    def starts(self, foretold: Foretold) -> list[Row]:
-        """The jobs that wait, with when they will start, the first first."""
-        rows = []
-        for row in self.queue():
-            start = foretold.starts.get(row["job_id"])
-            if row["state"] == "PENDING":
-                times = start or Start(math.inf, math.inf, math.inf)
-                rows.append((times.likely_ms, row | self._range_s(foretold, times)))
-        return [row for _, row in sorted(rows, key=lambda pair: (pair[0], pair[1]["job_id"]))]
-
-    def _range_s(self, foretold: Foretold, start: Start) -> Row:
-        at_ms = [foretold.at_ms + round(ms) if math.isfinite(ms) else None for ms in start]
-        return {f"{name}_s": self._unix_s(ms) for name, ms in zip(_RANGE, at_ms, strict=True)}
-
-    def expected(self, number: int, foretold: Foretold) -> Row:
-        """What `explain` says besides: when a job is expected to start."""
-        start = foretold.starts.get(number)
-        if start is None:
-            return {}
-        since_ms = self.daemon.clock.now_ms() - foretold.at_ms
-        early, likely, late = (max(0.0, ms - since_ms) / 1000 for ms in start)
-        times = self._range_s(foretold, start)
-        if math.isinf(likely):
-            return times | {"expected": "it is not expected to start within a week"}
-        between = f"{duration(early)} or more" if math.isinf(late) else f"{duration(early)} to {duration(late)}"
-        return times | {"expected": f"it is expected to start in {duration(likely)} (90 %: {between})"}
-
-    def _nodes_away(self) -> str:
-        """Which nodes take no jobs."""
-        away = {row["node"]: row["gpus"] for row in self.nodes() if row["state"] != "UP"}
-        if not away:
-            return ""
-        gpus, verb = counted(sum(away.values()), "GPU"), "takes" if len(away) == 1 else "take"
-        return f"; {compress(away)} with {gpus} {verb} no jobs"
 
     # -- nodes and the rest -------------------------------------------------------------------------------
 
@@ -311,23 +230,25 @@ class Views:
             "starting": stages.count(Stage.INTENDED) + stages.count(Stage.SENT),
             "stopping": stages.count(Stage.STOPPING),
             "turns": loop.turns,
-            "next_decision_s": self._unix_s(due_ms) if due_ms < NEVER_MS else None,
+            "next_decision_s": self.unix_s(due_ms) if due_ms < NEVER_MS else None,
             "starts_promised": loop.promises.started,
             "starts_as_promised": loop.promises.kept,
-            "alarms": [f"{self._instant(at_ms)} {said}" for at_ms, said in loop.alarms.last],
+            "alarms": [f"{self.instant(at_ms)} {said}" for at_ms, said in loop.alarms.last],
         }
 
     def _begun_s(self, row: Any) -> float | None:
         """When an attempt began, really if that is known."""
-        return self._unix_s(row["started_ms"] if row["real_start_ms"] is None else row["real_start_ms"])
+        return self.unix_s(row["started_ms"] if row["real_start_ms"] is None else row["real_start_ms"])
 
     def _ended_s(self, row: Any) -> float | None:
-        return self._unix_s(row["ended_ms"] if row["real_end_ms"] is None else row["real_end_ms"])
+        return self.unix_s(row["ended_ms"] if row["real_end_ms"] is None else row["real_end_ms"])
 
-    def _unix_s(self, at_ms: int | None) -> float | None:
+    def unix_s(self, at_ms: int | None) -> float | None:
+        """What the wall clock showed, or will show, at a time of the store."""
         return None if at_ms is None else self.daemon.clock.unix_ms(at_ms) / 1000
 
-    def _instant(self, at_ms: int) -> str:
+    def instant(self, at_ms: int) -> str:
+        """The same as a person writes it."""
         from datetime import datetime
 
         return datetime.fromtimestamp(self.daemon.clock.unix_ms(at_ms) / 1000).strftime("%Y-%m-%d %H:%M:%S")

@@ -1,0 +1,41 @@
+"""How a daemon is started."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pointsman.cluster import Cluster
+from pointsman.live.backends.local.backend import Local
+from pointsman.live.backends.protocol import Backend
+from pointsman.live.control.clock import Clock
+from pointsman.live.records.store import Store
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What its owner says."""
+
+    folder: Path
+    """Where its store and the records of attempts are."""
+    cluster: str
+    policy: str | None = None
+    """None: the one that decided last with its parameters, or else the default one."""
+    params: Mapping[str, Any] = field(default_factory=dict)
+    overheads: str | None = None
+    """That the policy assumes; None: as last, or else the realistic ones."""
+    min_run_s: float | None = None
+    """How long an attempt runs before it may be preempted; None: as last, or else not at all."""
+    backend: Callable[[Cluster, Path], Backend] = Local
+    """What runs jobs on a cluster, and keeps its records in a folder."""
+    clock: Callable[[Store, int], Clock] = Clock
+    compile: Callable[[str], None] = lambda policy: None
+    """Makes what a policy needs, before a world is made."""
+    poll_s: float = 0.1
+    """How often the backend is looked at."""
+    simulates: bool = False
+    """Whether nothing really runs: a store is of daemons of one sort only."""
+    longest_turn_s: float = 60.0
+    """After which a policy counts as hung."""
+    gather_s: float = 0.005
+    """How long it waits for more after something came, so that a burst is one turn."""
