@@ -147,6 +147,14 @@ def test_jobs_in_line_start_one_after_another() -> None:
     assert {row: set(start) for row, start in found.items()} == {2: {70.0 * S}, 3: {180.0 * S}}
 
 
+@pytest.mark.parametrize("policy", ["easy", "conservative", "srtf", "scorer", "kueue", "gittins"])
+def test_a_policy_that_requires_durations_takes_over_from_one_that_does_not(policy: str) -> None:
+    present, roster = line("las", "2x4", (2, 8, 2, 4, 4, 1))
+    answer = what_if(present, Change(Deciding(policy, {}, {"overheads": "realistic"})), roster, of_100_s(), draws=5)
+    assert answer.until_end is not None
+    assert answer.until_end.then_s < 3_600
+
+
 def test_a_job_that_is_held_is_not_expected_and_holds_up_nobody() -> None:
     present, _ = line()
     present.world.tell(Told.HOLD, 2, present.world.now_ms)

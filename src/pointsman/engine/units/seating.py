@@ -2,11 +2,12 @@
 
 from pointsman.engine.actions.factors import begin_running
 from pointsman.engine.actions.verbs import PENDING, RUNNING, STARTING, STOPPING, bind, note_stopping, take_place
+from pointsman.engine.estimates.history import FORETELL
 from pointsman.engine.index.dirty_jobs import mark
 from pointsman.engine.jit.compile import entry
 from pointsman.engine.run.loop import job_events
 from pointsman.engine.state.records import Int
-from pointsman.engine.state.state_pointer import open_state, open_world
+from pointsman.engine.state.state_pointer import call_apart, open_state, open_world
 
 
 @entry("int64(int64, int64)")
@@ -26,6 +27,11 @@ def seat(address: Int, j: Int) -> None:
     S = open_state(address)
     J = S.jobs[j]
     g = S.g[0]
+    if g.history != 0:  # which learns of the job at its end by what it notes now
+        known = J.estimate
+        call_apart(g.history, g.address, FORETELL, j)
+        if known == known:
+            J.estimate = known
     if J.state == PENDING:
         g.pending += 1
         g.queued_gpus += J.asked

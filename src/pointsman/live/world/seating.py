@@ -91,6 +91,8 @@ def take_seats(world: LiveWorld, seats: Iterable[Seat], now_ms: int, rows: int) 
             state.place[i] = (node, with_sign(mask), mask.bit_count(), 0)
         state.g["placed"] = len(seat.parts)
         seating.seat(handle.address, j)
+        if world.needs_estimates and not np.isfinite(record["estimate"][0]):
+            raise RunError(f"policy {world.simulation.policy.name!r} needs an estimate of how long job {seat.row} runs")
     clock["arrived"] = clock["jobs"] = rows
     clock["ended"] = rows - len(seats)
     world.simulation.take_over()
