@@ -5,6 +5,7 @@ import os
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -227,3 +228,23 @@ time.sleep(60)
     finally:
         holder.kill()
         holder.communicate()
+
+
+def test_names_of_nodes_that_take_long_to_read_are_refused_at_once(daemon: RunningDaemon) -> None:
+    for drain in (["n0[" + "," * 100_000], ["n[1-1000000]"], [""]):
+        began_s = time.monotonic()
+        body = json.dumps({"drain": drain}).encode()
+        head = f"POST /api/v1/whatif HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {len(body)}\r\n\r\n"
+        assert ask(daemon, head.encode() + body).split(b" ")[1] == b"400"
+        assert time.monotonic() - began_s < 5.0
+
+
+def test_cancel_with_an_empty_name_cancels_nothing(daemon: RunningDaemon) -> None:
+    held = daemon.submit("-H", "--", "true")
+    for words in (("-u", "", "-t", "PD"), ("--me", "-t", ""), ("-u", "")):
+        done = daemon.type("cancel", *words)
+        assert (done.returncode, "want a name" in done.stderr) == (2, True), done.stderr
+    for node in ("", "../../status"):
+        assert daemon.type("drain", node).returncode == 2
+    assert daemon.job(held)["state"] == "PENDING"
+    assert daemon.type("cancel", "--me").returncode == 0

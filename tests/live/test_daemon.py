@@ -1,5 +1,6 @@
 """A real daemon, real jobs, and what users type."""
 
+import json
 import os
 import pwd
 import re
@@ -344,18 +345,17 @@ def test_it_goes_on_with_another_cluster_file_and_other_overheads(tmp_path: Path
     waits, held = daemon.submit("-G", "8", "-t", "1h", "--", "true"), daemon.submit("-H", "--", "true")
     daemon.wait(runs, "RUNNING")
     daemon.type("drain", "n0001")
-    daemon.kill()
-    daemon.options = ("--policy", "gittins", "--cluster", "3x4")  # the last of two counts
-    with pytest.raises(AssertionError, match="start it as it was, stop it with SIGTERM"):
+    started_s = daemon.job(runs)["started_s"]
+    stops = (("3x4",), daemon.kill), (("2x4",), daemon.kill), (("3x4", "--overheads", "none"), daemon.end)
+    for clusters, stop in stops:
+        stop()
+        daemon.options = ("--cluster", *clusters)  # the last of two counts
         daemon.begin()
-    daemon.options = ("--policy", "gittins")
-    daemon.begin()
-    assert daemon.end() == 0
-    daemon.options = ("--cluster", "3x4", "--overheads", "none")
-    daemon.begin()
-    assert [row["state"] for row in daemon.rows("nodes")] == ["UP", "DRAIN", "UP"]
-    states = {row["job_id"]: (row["state"], row["reason"]) for row in daemon.rows("queue")}
-    assert states == {runs: ("RUNNING", ""), waits: ("PENDING", "Resources"), held: ("PENDING", "JobHeldUser")}
+        nodes = ["UP", "DRAIN", "UP"] if clusters[0] == "3x4" else ["UP", "DRAIN"]
+        assert [row["state"] for row in daemon.rows("nodes")] == nodes
+        states = {row["job_id"]: (row["state"], row["reason"]) for row in daemon.rows("queue")}
+        assert states == {runs: ("RUNNING", ""), waits: ("PENDING", "Resources"), held: ("PENDING", "JobHeldUser")}
+        assert abs(daemon.job(runs)["started_s"] - started_s) < 0.1
     daemon.type("cancel", str(runs))
     assert daemon.wait(waits, *ENDED)["state"] == "COMPLETED"
     assert [attempt["attempt"] for attempt in daemon.job(runs)["attempts"]] == [1]
@@ -499,3 +499,62 @@ def test_nodes_are_known_by_their_names(tmp_path: Path, begin: Begin) -> None:
     daemon.type("cancel", str(runs))
     assert daemon.wait(runs, *ENDED)["state"] == "CANCELLED"
     assert daemon.end() == 0
+
+
+POLICY = """
+from pointsman.types import Reason
+
+
+class Own:
+    name, needs = "own", "none"
+
+    def decide(self, view):
+        for job in view.pending.tolist(){}:
+            if view.start(job) is not Reason.OK:
+                return
+{}"""
+BROKEN = """
+    def on_event(self, view, kind, job):
+        pass
+
+    def remember(self):
+        {}
+
+    def recall(self, memory):
+        {}
+"""
+
+
+def test_a_policy_file_that_was_mended_decides_from_the_next_start_on(tmp_path: Path, begin: Begin) -> None:
+    """Its decisions before are in the tables; what it would have decided is not."""
+    file = tmp_path / "own.py"
+    file.write_text(POLICY.format("", ""))
+    daemon = begin("--cluster", "1x1", "--policy", f"{file}:Own")
+    jobs = [daemon.submit("--", "sh", "-c", "sleep 1; echo done") for _ in range(4)]
+    daemon.wait(jobs[1], "RUNNING")
+    daemon.kill()
+    file.write_text(POLICY.format("[::-1]", ""))
+    daemon.begin()
+    for job in jobs:
+        assert daemon.wait(job, *ENDED)["state"] == "COMPLETED"
+        assert (tmp_path / f"pointsman-{job}.out").read_text() == "done\n"
+    starts = {job: daemon.job(job)["attempts"][-1]["started_s"] for job in jobs}
+    assert sorted(jobs, key=lambda job: starts[job]) == [jobs[0], jobs[1], jobs[3], jobs[2]]
+
+
+@pytest.mark.parametrize("breaks", ["remember", "recall"])
+def test_a_policy_that_cannot_remember_is_replaced_or_begins_anew(breaks: str, tmp_path: Path, begin: Begin) -> None:
+    file = tmp_path / "own.py"
+    wrong, right = "raise ValueError('no')", "return []"
+    bodies = (wrong, right) if breaks == "remember" else (right, wrong)
+    file.write_text(POLICY.format("", BROKEN.format(*bodies)))
+    daemon = begin("--cluster", "1x1", "--policy", f"{file}:Own")
+    runs, waits = (daemon.submit("--", "sleep", "2") for _ in range(2))
+    daemon.wait(runs, "RUNNING")
+    assert daemon.end() == 0, daemon.log()
+    daemon.begin()
+    status = json.loads(daemon.type("live", "status", "--format", "json").stdout)
+    assert status["decides"] == ("fifo-backfill" if breaks == "remember" else "own")
+    assert ["failed to remember" in alarm for alarm in status["alarms"]] == [True] * (breaks == "remember")
+    for job in (runs, waits):
+        assert daemon.wait(job, *ENDED)["state"] == "COMPLETED"

@@ -12,11 +12,11 @@ _ENTRY: Final = re.compile(r"([^\[\],\s]*)(?:\[([0-9,\-]+)\])?([^\[\],\s]*)")
 _NUMBERED: Final = re.compile(r"(.*?)([0-9]{1,9})")
 
 
-def expand(text: str) -> list[str]:
+def expand(text: str, most: int = MAX_NAMES) -> list[str]:
     """Names of a hostlist, in the order written.
 
     Raises:
-        ValueError: not a hostlist, or more than `MAX_NAMES` names.
+        ValueError: not a hostlist, or more than `most` names.
     """
     names: list[str] = []
     for entry in _split(text):
@@ -27,7 +27,7 @@ def expand(text: str) -> list[str]:
         if ranges is None:
             names.append(entry)
         else:
-            names += [prefix + number + suffix for number in _numbers(ranges, MAX_NAMES - len(names))]
+            names += [prefix + number + suffix for number in _numbers(ranges, most - len(names), most)]
     return names
 
 
@@ -72,7 +72,7 @@ def _split(text: str) -> list[str]:
     return [part.strip() for part in re.split(r",(?![^\[]*\])", text)]
 
 
-def _numbers(ranges: str, room: int) -> Iterator[str]:
+def _numbers(ranges: str, room: int, most: int) -> Iterator[str]:
     for part in ranges.split(","):
         low, dash, high = part.partition("-")
         if not low or (dash and not high) or "-" in high or len(low) > 9 or len(high) > 9:
@@ -82,7 +82,7 @@ def _numbers(ranges: str, room: int) -> Iterator[str]:
             raise ValueError(f"the range {part!r} runs backwards")
         room -= last - first + 1
         if room < 0:
-            raise ValueError(f"more than {MAX_NAMES:,} names")
+            raise ValueError(f"more than {most:,} names")
         yield from (f"{number:0{len(low)}d}" for number in range(first, last + 1))
 
 

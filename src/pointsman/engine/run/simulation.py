@@ -150,9 +150,9 @@ class Simulation:
                     for kind, job in self.inbox():
                         hear(view, kind, job)
                 decide(view)
-        except PointsmanError:
+        except (PointsmanError, KeyboardInterrupt):
             raise
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
             where = f"policy {policy.name!r} failed at {self.now_ms / 1000:.3f} s"
             raise RunError(f"{where}: {type(error).__name__}: {error} (--debug shows where)") from error
         self.engine_s += clock() - began

@@ -24,8 +24,10 @@ def chosen(rows: list[Row], arguments: argparse.Namespace) -> list[Row]:
     Raises:
         UsageError: there is no such state.
     """
+    if "" in (arguments.user, arguments.states):
+        raise UsageError("--user and --states want a name, not nothing")
     users = arguments.user.split(",") if arguments.user else []
-    users += [pwd.getpwuid(os.getuid()).pw_name] if arguments.me else []
+    users += [_own_name()] if arguments.me else []
     if users:
         rows = [row for row in rows if row["user"] in users]
     if arguments.states:
@@ -34,6 +36,13 @@ def chosen(rows: list[Row], arguments: argparse.Namespace) -> list[Row]:
             raise UsageError(f"--states: there is no state {min(unknown)} (there are {', '.join(CODES)})")
         rows = [row for row in rows if wanted & {row["state"], CODES[row["state"]]}]
     return rows
+
+
+def _own_name() -> str:
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return str(os.getuid())
 
 
 def numbers_chosen(rows: list[Row], arguments: argparse.Namespace) -> list[int]:

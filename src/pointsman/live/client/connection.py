@@ -83,7 +83,11 @@ def _exchange(place: Path, method: str, path: str, body: Any, timeout_s: float) 
 
 def quoted(name: str) -> str:
     """A name as part of a path."""
-    return "".join(c if c.isascii() and (c.isalnum() or c in "-_.~") else f"%{b:02X}" for c in name for b in c.encode())
+    return "".join(
+        c if c.isascii() and (c.isalnum() or c in "-_.~") else f"%{byte:02X}"
+        for c in name
+        for byte in c.encode(errors="surrogateescape")
+    )
 
 
 def call(method: str, path: str, body: Any = None, timeout_s: float = 60.0) -> Any:

@@ -143,7 +143,7 @@ def _order_each(verb: str, jobs: Sequence[int]) -> int:
 
 def cancel(arguments: argparse.Namespace) -> int:
     """Cancel jobs by their ids, or those of users and in states."""
-    if arguments.user or arguments.me or arguments.states:
+    if arguments.me or arguments.user is not None or arguments.states is not None:
         return _order_each("cancel", numbers_chosen(call("GET", "/jobs"), arguments))
     if not arguments.jobs:
         raise UsageError("name jobs, or say which: --me, --user, --states")
@@ -153,6 +153,8 @@ def cancel(arguments: argparse.Namespace) -> int:
 def _node_order(verb: str) -> Callable[[argparse.Namespace], int]:
     def order(arguments: argparse.Namespace) -> int:
         for node in arguments.nodes:
+            if not node or "/" in node:
+                raise UsageError(f"there is no node {node!r:.60}")
             call("POST", f"/nodes/{quoted(node)}/{verb}", {"reason": getattr(arguments, "reason", "") or ""})
         return 0
 

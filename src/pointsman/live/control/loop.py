@@ -31,7 +31,7 @@ from pointsman.live.records.book import Attempt, Cause, Stage
 from pointsman.live.records.job import Job
 from pointsman.live.records.seat_records import keep_seats
 from pointsman.live.records.store import Store
-from pointsman.live.world.checkpoint import checkpoint
+from pointsman.live.world.checkpoint import PolicyFailed, checkpoint
 from pointsman.live.world.live_world import LiveWorld
 from pointsman.live.world.plan import Action
 from pointsman.policies.registry import FALLBACK, get_policy
@@ -322,7 +322,12 @@ class ControlLoop:
 
     def keep_checkpoint(self) -> None:
         """The journal is not needed any more, up to here."""
-        self.store.keep_checkpoint(len(self.world.prepared.trace), checkpoint(self.world))
+        try:
+            kept = checkpoint(self.world)
+        except PolicyFailed as error:
+            self._relieve(str(error))
+            kept = checkpoint(self.world)
+        self.store.keep_checkpoint(len(self.world.prepared.trace), kept)
         self._kept_ms, self._unkept = self.world.now_ms, 0
 
 

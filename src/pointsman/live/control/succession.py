@@ -21,6 +21,7 @@ def grow_in_place(loop: ControlLoop, roster: Roster) -> None:
         loop.store.keep_kinds(roster.numbers)
         loop.store.note(loop.world.now_ms, "grow", 0, len(roster.numbers))
         grow(loop.world, roster.prepared, roster.briefing, loop.store.kinds_of(loop.world.rows()))
+        loop.keep_checkpoint()  # to grow again takes as long as many turns
 
 
 def successor(before: LiveWorld, jobs: Mapping[int, Job], roster: Roster) -> LiveWorld:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final
 from fastapi import Depends, FastAPI, Path, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from pointsman.cluster.hostlist import expand
@@ -48,6 +48,10 @@ Number = Annotated[int, Path(ge=0, le=1 << 53)]
 """Of a job."""
 
 
+Nodes = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
+"""Names, as Slurm writes lists of them."""
+
+
 class Forbidden(PointsmanError):
     """Somebody may not do what they asked for."""
 
@@ -77,7 +81,7 @@ class Supposed(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     chosen: Chosen | None = None
-    drain: list[str] = Field([], max_length=10_000)
+    drain: list[Nodes] = Field([], max_length=1_000)
     cancel: list[int] = Field([], max_length=10_000)
     submit: list[Submission] = Field([], max_length=100)
 
@@ -87,6 +91,7 @@ def api(daemon: Daemon, forecaster: Forecaster, operators: frozenset[int]) -> Fa
     app = FastAPI(title="Pointsman", version=__version__, docs_url=None, redoc_url=None)
     views, one_by_one = Views(daemon), Lock()
     explanations = Explanations(views)
+    known_nodes = frozenset(daemon.node_names)
     asking = Annotated[Peer, Depends(_peer)]
 
     def operator(peer: Peer) -> None:
@@ -181,10 +186,10 @@ def api(daemon: Daemon, forecaster: Forecaster, operators: frozenset[int]) -> Fa
 
     def named(nodes: str) -> list[str]:
         try:
-            names = expand(nodes)
+            names = expand(nodes, len(daemon.node_names))
         except ValueError as error:
             raise UsageError(f"nodes {nodes!r:.60}: {error}") from None
-        if unknown := [name for name in names if name not in daemon.node_names]:
+        if unknown := [name for name in names if name not in known_nodes]:
             raise UsageError(f"there is no node {unknown[0]!r:.60}")
         return names
 
@@ -205,7 +210,7 @@ def api(daemon: Daemon, forecaster: Forecaster, operators: frozenset[int]) -> Fa
         return views.nodes()
 
     @app.post("/api/v1/nodes/{names}/{verb}")
-    async def node(names: str, verb: str, wanted: Wanted, peer: asking) -> list[Row]:
+    async def node(names: Nodes, verb: str, wanted: Wanted, peer: asking) -> list[Row]:
         operator(peer)
         states = {"drain": NodeState.DRAIN, "resume": NodeState.UP}
         if verb not in states:

@@ -88,6 +88,8 @@ def _rights() -> str:
 
 
 def _disk(folder: Path) -> str:
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"{folder} is no directory (--state names another directory)")
     there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     if not os.access(there, os.W_OK):
         raise UsageError(f"{there}: this user may not write there (--state names another directory)")
@@ -117,6 +119,8 @@ def _store(folder: Path, cluster: str, deciding: Deciding) -> str:
 def _socket(place: Path) -> str:
     if len(os.fsencode(place.absolute())) > _LONGEST_SOCKET:
         raise UsageError(f"{place}: the name of a socket may have {_LONGEST_SOCKET} bytes (--socket names another)")
+    if place.exists() and not place.is_socket():
+        raise UsageError(f"{place} is no socket (--socket names another)")
     with socket.socket(socket.AF_UNIX) as probe:
         try:
             probe.connect(str(place))

@@ -6,6 +6,7 @@ import os
 import signal
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
@@ -241,6 +242,10 @@ class Daemon:
         self.loop.keep_all()
         self.close()
 
+    def watched(self) -> AbstractContextManager[None]:
+        """What a policy is asked meanwhile may take as long as a turn."""
+        return self._watchdog.turn()
+
     def close(self) -> None:
         """Let another own the store. Jobs run on."""
         self._watchdog.close()
@@ -269,7 +274,7 @@ class Daemon:
         letters, self._mail = self._mail, []
         self._coming.clear()
         try:
-            with self._watchdog.turn():
+            with self.watched():
                 self._switch_as_asked(letters)
                 if len(self.roster.numbers) > len(self.loop.world.prepared.trace):
                     self.grow()

@@ -42,7 +42,11 @@ class Explanations:
             return {"state": "PENDING", "reason": PAUSED, "said": said}
         world = loop.world
         now_ms = self._daemon.clock.now_ms()
-        state, reason, said = explain_now(world.simulation, world.prepared, number, names, now_ms)
+        try:
+            with self._daemon.watched():
+                state, reason, said = explain_now(world.simulation, world.prepared, number, names, now_ms)
+        except Exception as error:  # of a policy in Python
+            state, reason, said = "PENDING", None, f"its policy cannot say why: {error}"
         if state == "PENDING":
             said += self._nodes_away()
         return {"state": state, "reason": reason.name if reason else "", "said": said}

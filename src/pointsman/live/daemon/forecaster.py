@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+import traceback
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
@@ -44,6 +45,8 @@ class Forecaster:
         cluster, store = daemon.roster.cluster, daemon.store.path
         self._starting, self._asked = ForecastProcess(cluster, store), ForecastProcess(cluster, store)
         self._last: Foretold | None = None
+        self._by: object = None
+        """The policy by which it was foretold."""
         self._took_s = 0.0
         self._under_way: asyncio.Task[Foretold] | None = None
         self._asking: Counter[int] = Counter()
@@ -56,8 +59,12 @@ class Forecaster:
         while True:
             await asyncio.sleep(max(EVERY_S, self._took_s * (1 / BUSY - 1)))
             if self.unpromised():
-                with suppress(PointsmanError):  # whoever asks is told
+                try:
                     await self.foretell()
+                except PointsmanError:
+                    pass  # whoever asks is told
+                except Exception:  # of a policy in Python: the next time may be better
+                    traceback.print_exc()
 
     def unpromised(self) -> bool:
         """Whether a job waits that has been promised no start."""
@@ -68,6 +75,10 @@ class Forecaster:
         loop = self._daemon.loop
         return (job for job in loop.jobs if loop.attempt_of(job) is None and job not in loop.held)
 
+    @property
+    def _policy(self) -> object:
+        return self._daemon.loop.world.simulation.policy
+
     async def foretold(self) -> Foretold:
         """A recent forecast, if it has all pending jobs, else a new one.
 
@@ -75,7 +86,7 @@ class Forecaster:
             UsageError: nothing can be foretold under this policy.
         """
         last = self._last
-        fresh = last is not None and self._daemon.clock.now_ms() - last.at_ms < FRESH_MS
+        fresh = last is not None and self._daemon.clock.now_ms() - last.at_ms < FRESH_MS and self._by is self._policy
         if last is not None and fresh and all(job in last.starts for job in self._waiting()):
             return last
         return await self.foretell()
@@ -87,7 +98,7 @@ class Forecaster:
         return await asyncio.shield(self._under_way)
 
     async def _foretell(self) -> Foretold:
-        began_s = time.monotonic()
+        began_s, self._by = time.monotonic(), self._policy
         self._last = Foretold(*await self._starting.starts(self._now))
         self._took_s = time.monotonic() - began_s
         self._promise(self._last)
@@ -110,8 +121,10 @@ class Forecaster:
     def _now(self) -> Moment:
         loop, roster = self._daemon.loop, self._daemon.roster
         attempts = loop.attempts.values()
+        with self._daemon.watched():  # the policy says what it remembers
+            kept = checkpoint(loop.world)
         return Moment(
-            checkpoint(loop.world),
+            kept,
             roster.deciding,
             self._daemon.store.setting(RELIEVED),
             tuple(roster.kinds[: len(loop.world.prepared.trace)]),

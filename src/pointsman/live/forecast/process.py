@@ -19,6 +19,7 @@ from pointsman.live.forecast.moment import Moment
 from pointsman.live.forecast.record import Record
 from pointsman.live.forecast.whatif import Answer, Change, what_if
 
+_DIED: Final = "the process that looks ahead has died; ask again, and see the daemon's log"
 LONGEST_S: Final = 600.0
 """After which whoever asks is told that there is no answer."""
 
@@ -62,19 +63,22 @@ class ForecastProcess:
 
     async def _answered(self, now: Callable[[], Moment], change: Change | None) -> Any:
         async with self._free:
-            return await asyncio.to_thread(self._answer, now(), change)
+            answering = asyncio.create_task(asyncio.to_thread(self._answer, now(), change))
+            try:
+                return await asyncio.wait_for(asyncio.shield(answering), LONGEST_S)
+            except TimeoutError:
+                self._kill()  # it may not even read what it is asked
+                await answering
+                return BackendError(f"there is no answer after {LONGEST_S:g} s")
 
     def _answer(self, moment: Moment, change: Change | None) -> Any:
-        self._begin_if_none()
         try:
+            self._begin_if_none()
             self._pipe.send((moment._replace(checkpoint=b""), change))
             self._pipe.send_bytes(moment.checkpoint)  # as it is, without a copy
-            if not self._pipe.poll(LONGEST_S):
-                self._kill()
-                return BackendError(f"there is no answer after {LONGEST_S:g} s")
             return self._pipe.recv()
         except (EOFError, OSError):
-            return BackendError("the process that looks ahead has died; the daemon's log may say why")
+            return BackendError("the daemon is stopping" if self._closed else _DIED)
 
     def _begin_if_none(self) -> None:
         if self._closed:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from pointsman.errors import RunError
+from pointsman.live.records.seats_of_book import seats_of_book
 from pointsman.live.records.store import Store
 from pointsman.live.world.live_world import Ask, LiveWorld
 from pointsman.live.world.seating import Seat, seats_of, take_seats
@@ -33,17 +34,15 @@ def keep_seats(store: Store, world: LiveWorld, asks: Mapping[int, Ask], node_nam
 
 
 def take_kept_seats(store: Store, world: LiveWorld, asks: Mapping[int, Ask], node_names: Sequence[str]) -> None:
-    """The jobs that were there when the daemon before stopped take their seats in `world`, which has not begun.
+    """The jobs that are there take their seats in `world`, which has not begun: as they were when the daemon before
+    stopped, or as the tables say if it was killed.
 
     Raises:
-        RunError: that daemon did not stop by itself, or a job runs on a node that the cluster does not have.
+        RunError: a job runs on a node that the cluster does not have.
     """
     kept: dict[str, Any] = json.loads(store.setting(_KEY) or "null")
     if kept is None or kept["seq"] != store.last_seq():
-        raise RunError(
-            f"{store.path}: the daemon before had another version, cluster file or overheads, and was killed: start it "
-            "as it was, stop it with SIGTERM, and try again"
-        )
+        kept = seats_of_book(store)
     index = {name: node for node, name in enumerate(node_names)}
     if gone := sorted({node for seat in kept["seats"] for node, _ in seat["parts"] if node not in index}):
         raise RunError(f"jobs run on node {gone[0]!r}, which the cluster file does not have any more: drain it first")

@@ -12,6 +12,7 @@ from pointsman.engine.setup.build import with_larger_inbox
 from pointsman.engine.state.state_pointer import Handle
 from pointsman.errors import RunError
 from pointsman.live.world.live_world import LiveWorld
+from pointsman.version import __version__
 
 FORMAT = 1
 OTHER_WORLD = "what was kept is of another version of Pointsman, another cluster, policy or set of jobs"
@@ -35,11 +36,16 @@ class NotAlike(RunError):
     """The checkpoint is of another version, cluster, policy or set of classes: jobs must be seated anew."""
 
 
+class PolicyFailed(RunError):
+    """The policy cannot say what it remembers."""
+
+
 def checkpoint(world: LiveWorld) -> bytes:
     """Everything, between two turns.
 
     Raises:
-        RunError: something was submitted or told since the last turn.
+        RunError: something was submitted or told since the last turn. PolicyFailed: the policy cannot say what it
+            remembers.
     """
     handle = world.simulation.handle
     clock = handle.world.clock[0]
@@ -85,9 +91,8 @@ def restore(world: LiveWorld, data: bytes) -> None:
             there[: shape[0]].view(np.uint8)[:] = saved.view(np.uint8)
     for name, address in addresses.items():
         handle.state.g[name] = address
-    policy: Any = world.simulation.policy
     if head["policy"] is not None:
-        policy.recall(head["policy"])
+        _recall(world.simulation.policy, head["policy"])
     elif not world.remembers:
         world.simulation.introduce()
     world.find_jobs()
@@ -96,7 +101,8 @@ def restore(world: LiveWorld, data: bytes) -> None:
 def identity(world: LiveWorld) -> str:
     """A digest of all that must be alike in the world that goes on."""
     handle, policy = world.simulation.handle, world.simulation.policy
-    digest = hashlib.sha256(f"{FORMAT} {core_digest()} {policy.name} {world.rules}".encode())
+    made_of = f"{FORMAT} {__version__} {core_digest()} {policy.name} {world.made_of} {world.rules}"
+    digest = hashlib.sha256(made_of.encode())
     arrays = {**handle.state._asdict(), **handle.world._asdict()}
     for name in _MADE_ALIKE:
         digest.update(arrays[name].tobytes())
@@ -139,7 +145,21 @@ def rows_in_use(handle: Handle, name: str) -> int | None:
 
 def _remembered(policy: Any) -> Any:
     """What a policy written in Python says of its memory, as JSON has it; None if it has none."""
-    return policy.remember() if hasattr(policy, "remember") else None
+    if not hasattr(policy, "remember"):
+        return None
+    try:
+        memory = policy.remember()
+        json.dumps(memory)
+    except Exception as error:
+        raise PolicyFailed(f"policy {policy.name!r} failed to remember: {type(error).__name__}: {error}") from error
+    return memory
+
+
+def _recall(policy: Any, memory: Any) -> None:
+    try:
+        policy.recall(memory)
+    except Exception as error:
+        raise NotAlike(f"policy {policy.name!r} failed to recall: {type(error).__name__}: {error}") from error
 
 
 def _head(data: bytes) -> tuple[dict[str, Any], int]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from pointsman.engine.estimates.history import FEATURES, HEAD
 from pointsman.engine.estimates.keys import NOTHING
 from pointsman.engine.setup.briefing import Briefing
-from pointsman.engine.setup.build import EXTRA_BUCKETS
+from pointsman.engine.setup.build import EXTRA_BUCKETS, with_larger_inbox
 from pointsman.engine.setup.prepare import Prepared
 from pointsman.engine.state.state_pointer import Handle
 from pointsman.errors import RunError
@@ -56,6 +56,7 @@ def grow(world: LiveWorld, prepared: Prepared, briefing: Briefing | None, kinds:
         new = Handle(new.state._replace(memory=np.zeros_like(old.state.memory)), new.world)
     memory = policy.carried(old.state.memory, before.jobs, prepared.jobs) if others else old.state.memory
     new.state.memory[: len(memory)] = memory
+    new = with_larger_inbox(new, int(old.state.g["inbox"][0]))
     _copy_what_happened(old, new)
     _copy_buckets(old, new)
     if prepared.history is not NOTHING:

@@ -62,9 +62,10 @@ class LiveWorld:
         briefing: Briefing | None = None,
         room: int = ROOM,
         first_row: int = 0,
+        made_of: str = "",
     ) -> None:
         """Of a cluster, and of the classes of demand and the models of `prepared`, whose jobs are not looked at; `room`
-        is a power of two. The first job has `first_row`.
+        is a power of two. The first job has `first_row`. `made_of`: a digest of the files that the policy is read from.
 
         Raises:
             UsageError: the policy cannot run live, or lacks its briefing.
@@ -75,7 +76,7 @@ class LiveWorld:
         self.needs_estimates = getattr(policy, "durations", getattr(policy, "needs", "none")) in ("estimate", "oracle")
         self.rules = _told(rules)
         self.prepared, self.briefing = prepared, briefing
-        self.room = room
+        self.room, self.made_of = room, made_of
         self.simulation = Simulation(state_of(prepared, self.rules, policy, briefing, room), policy)
         clock = self.simulation.handle.world.clock
         clock["jobs"] = clock["arrived"] = clock["ended"] = self.first_row = first_row
@@ -84,6 +85,8 @@ class LiveWorld:
         self.slots: dict[int, int] = {}
         """In which slot each job is that has come, by its row."""
         self._submitted_ms = 0
+        self.remembers = remembers(self.simulation)
+        """Whether a policy that is made alike goes on from a checkpoint by what that has."""
 
     @property
     def now_ms(self) -> int:
@@ -95,16 +98,6 @@ class LiveWorld:
         """When the policy is to be called again, whatever happens; NEVER_MS if it need not be."""
         handle = self.simulation.handle
         return min(int(handle.state.g[0]["wake"]), int(handle.world.heap[TOP]["time"]), NEVER_MS)
-
-    @property
-    def remembers(self) -> bool:
-        """Whether a policy that is made alike goes on from a checkpoint by what that has. One in Python with a memory
-        of its own has ``remember``.
-        """
-        policy: Any = self.simulation.policy
-        if not self.simulation.hosted or hasattr(policy, "remember"):
-            return True
-        return not hasattr(policy, "on_event") and (not hasattr(policy, "copy") or policy.copy() is policy)
 
     @property
     def rows_so_far(self) -> int:
@@ -192,6 +185,7 @@ class LiveWorld:
             UsageError: it cannot take over this world.
         """
         self.simulation = self.simulation.adopt(policy, round_ms)
+        self.remembers = remembers(self.simulation)
 
     def copy(self) -> "LiveWorld":
         """A world that goes its own way from here, between two turns.
@@ -227,6 +221,17 @@ class LiveWorld:
         log = simulation.log()
         simulation.kept = KeptLog()
         return log
+
+
+def remembers(simulation: Simulation) -> bool:
+    """Whether a policy has no memory of its own, as those in Python may, or says what it is (``remember``)."""
+    policy: Any = simulation.policy
+    if not simulation.hosted or hasattr(policy, "remember"):
+        return True
+    try:
+        return not hasattr(policy, "on_event") and (not hasattr(policy, "copy") or policy.copy() is policy)
+    except Exception:
+        return False
 
 
 def state_of(

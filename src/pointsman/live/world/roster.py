@@ -1,9 +1,12 @@
 """What a live world is made for: a cluster, a policy, and the kinds of jobs that have come so far."""
 
+import hashlib
+import inspect
 import random
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -96,7 +99,8 @@ class Roster:
 
     def world(self, room: int = ROOM, first_row: int = 1) -> LiveWorld:
         """A world before its first job, in which the policy decides."""
-        return LiveWorld(self.prepared, self.rules, self.policy, self.briefing, room, first_row)
+        made_of = _digest_of_files(self.deciding)
+        return LiveWorld(self.prepared, self.rules, self.policy, self.briefing, room, first_row, made_of)
 
     def ask(self, kind: int, *, priority: int = 0, limit_ms: int | None = None, pinned: bool = False) -> Ask:
         """What the engine is told of a job of a kind. Where several schedulers divide the cluster, its own is drawn."""
@@ -147,6 +151,18 @@ def ask_of(
         tuple(briefing.numbers[kind].tolist()) if briefing else (),
         tuple(prepared.history.keys[kind].tolist()) if prepared.history is not NOTHING else (),
     )
+
+
+def _digest_of_files(deciding: Deciding) -> str:
+    """Of the file of a policy, and of those that its parameters name."""
+    spec = deciding.spec
+    named = [*deciding.params.values(), *spec.given.values(), getattr(spec.factory, "hooks", None)]
+    places = [Path(inspect.getfile(spec.factory)), *(Path(one) for one in named if isinstance(one, str) and one)]
+    inside = [sorted(place.rglob("*")) if place.is_dir() else [place] for place in places]
+    digest = hashlib.sha256()
+    for path in (path for some in inside for path in some if path.is_file()):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
 def _of_a_job(error: InputError) -> InputError:

@@ -8,7 +8,7 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -214,13 +214,27 @@ class Local:
             parts = tuple((node, mask) for node, mask in _read(folder / "launch.json")["parts"])
             if (end := _read(folder / "exit.json")) is not None:
                 exit_ = Exit(end["code"], end["signal"], end["ran"], end["asked"], end["detail"])
-                return AttemptFact(id_, Phase.ENDED, parts, exit_, _began(folder), round(1000 * end["ended_s"]))
+                return AttemptFact(
+                    id_, Phase.ENDED, parts, exit_, self._began_ms(folder), self._when_ms(folder, end, "ended")
+                )
             if self._shim_of(folder) is not None:
-                began = _began(folder)
+                began = self._began_ms(folder)
                 return AttemptFact(id_, Phase.ACCEPTED if began is None else Phase.RUNNING, parts, began_unix_ms=began)
             return self._without_shim(folder, id_, parts)
         except FileNotFoundError:
             return None  # it was just forgotten
+
+    def _began_ms(self, folder: Path) -> int | None:
+        """When the commands of an attempt were begun, ms since 1970 as clocks are now."""
+        running = _read(folder / "running.json")
+        return None if running is None else self._when_ms(folder, running, "began")
+
+    def _when_ms(self, folder: Path, record: Mapping[str, Any], name: str) -> int:
+        """By how long ago it was, in this boot of the machine: the wall clock may have been set since."""
+        known = _read(folder / "shim.json")
+        if known is None or known[2] != self._boot or f"{name}_boot_s" not in record:
+            return round(1000 * record[f"{name}_s"])
+        return round(1000 * (time.time() - time.clock_gettime(time.CLOCK_BOOTTIME) + record[f"{name}_boot_s"]))
 
     def _without_shim(self, folder: Path, id_: AttemptId, parts: Any) -> AttemptFact | None:
         """Of one whose shim is not begun yet, or has died."""
@@ -291,12 +305,6 @@ def _user(uid: int) -> dict[str, Any]:
     except KeyError:
         raise Refused(f"this machine has no user {uid}") from None
     return {"user": uid, "group": user.pw_gid, "extra_groups": os.getgrouplist(user.pw_name, user.pw_gid)}
-
-
-def _began(folder: Path) -> int | None:
-    """When the commands of an attempt were begun, ms since 1970."""
-    running = _read(folder / "running.json")
-    return None if running is None else round(1000 * running["began_s"])
 
 
 def _read(path: Path) -> Any:

@@ -60,6 +60,11 @@ def boot_id() -> str:
     return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
 
 
+def now(name: str) -> dict[str, float]:
+    """What both clocks show; that of the machine is not set while it runs."""
+    return {f"{name}_s": time.time(), f"{name}_boot_s": time.clock_gettime(time.CLOCK_BOOTTIME)}
+
+
 def write_whole(path: Path, content: object) -> None:
     """Write JSON: whole or not at all, and still there after a crash of the machine."""
     draft = path.with_suffix(".draft")
@@ -153,7 +158,7 @@ def claim(folder: Path) -> int | None:
 
 def write_end(folder: Path, code: int | None, number: int | None, *, ran: bool, asked: bool, detail: str) -> None:
     """How an attempt has ended."""
-    end = {"code": code, "signal": number, "ran": ran, "asked": asked, "detail": detail, "ended_s": time.time()}
+    end = {"code": code, "signal": number, "ran": ran, "asked": asked, "detail": detail, **now("ended")}
     write_whole(folder / "exit.json", end)
 
 
@@ -189,7 +194,7 @@ class Shim:
 
     def _begin(self) -> str:
         """Why a command could not be begun; nothing if all were."""
-        began_s = time.time()
+        began = now("began")
         for environment in self.launch["environments"]:
             try:
                 with self._in_cgroup():
@@ -199,7 +204,7 @@ class Shim:
                 what = getattr(error, "filename", None) or self.launch["command"][0]
                 return f"{what}: {getattr(error, 'strerror', None) or error}"
         leaders = [[task.pid, start_time(task.pid)] for task in self.tasks]
-        _at_last(lambda: write_whole(self.folder / "running.json", {"began_s": began_s, "leaders": leaders}))
+        _at_last(lambda: write_whole(self.folder / "running.json", {**began, "leaders": leaders}))
         return ""
 
     def _begin_one(self, environment: dict[str, str]) -> None:
