@@ -39,6 +39,7 @@ def main() -> None:
         predicted = 1 / (1 + np.exp(-features @ weights))
         weights -= 0.5 * features.T @ (predicted - labels) / len(labels)
         time.sleep(max(0.0, STEP_S - (time.monotonic() - began)))
+        job.report((step + 1) / options.steps)
         if job.stopping():
             np.savez(kept, weights=weights, step=step + 1)
             sys.exit(job.PREEMPTED)

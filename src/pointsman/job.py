@@ -4,6 +4,7 @@ A training loop asks `stopping` between steps, saves a checkpoint in `checkpoint
 
     for step in range(first, steps):
         train(step)
+        job.report((step + 1) / steps)
         if job.stopping():
             save(job.checkpoint_folder() / "last.npz", step)
             sys.exit(job.PREEMPTED)
@@ -17,6 +18,9 @@ from typing import Final
 
 PREEMPTED: Final = 75
 """Exit code of a training that has saved its state and is to run again (EX_TEMPFAIL)."""
+
+PROGRESS: Final = ".progress"
+"""File in the checkpoint folder: how much of the work is done."""
 
 _asked = False
 
@@ -39,6 +43,15 @@ def gpus() -> list[int]:
 def checkpoint_folder() -> Path:
     """A folder that every attempt of the job finds as the one before has left it; the present one outside."""
     return Path(os.environ.get("POINTSMAN_CHECKPOINT_DIR", "."))
+
+
+def report(share: float) -> None:
+    """Say how much of the work is done, from 0 to 1, as `pointsman show` and `explain` tell; of no effect elsewhere."""
+    if "POINTSMAN_CHECKPOINT_DIR" in os.environ:
+        path = checkpoint_folder() / PROGRESS
+        draft = path.with_name(f"{PROGRESS}.{os.getpid()}")
+        draft.write_text(f"{share:.6f}\n")
+        draft.replace(path)
 
 
 def listen() -> None:

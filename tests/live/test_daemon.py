@@ -558,3 +558,23 @@ def test_a_policy_that_cannot_remember_is_replaced_or_begins_anew(breaks: str, t
     assert ["failed to remember" in alarm for alarm in status["alarms"]] == [True] * (breaks == "remember")
     for job in (runs, waits):
         assert daemon.wait(job, *ENDED)["state"] == "COMPLETED"
+
+
+def test_how_far_a_job_says_it_is(daemon: RunningDaemon) -> None:
+    says = "echo 0.42 > $POINTSMAN_CHECKPOINT_DIR/.progress; sleep 60"
+    number = daemon.submit("--", "sh", "-c", says)
+    wait_for(lambda: daemon.job(number)["progress"] == 0.42)
+    assert "; it says that 42% of its work is done" in daemon.type("explain", str(number)).stdout
+    folder = daemon.folder / "state" / "checkpoints" / str(number)
+    for text in ("2.0", "nan", "much", ""):
+        (folder / ".progress").write_text(text)
+        assert daemon.job(number)["progress"] is None
+    (folder / ".progress").unlink()
+    (folder / "elsewhere").write_text("0.5")
+    (folder / ".progress").symlink_to(folder / "elsewhere")
+    assert daemon.job(number)["progress"] is None
+    (folder / ".progress").unlink()
+    os.mkfifo(folder / ".progress")
+    assert daemon.job(number)["progress"] is None
+    daemon.type("cancel", str(number))
+    assert daemon.wait(number, *ENDED)["progress"] is None

@@ -4,11 +4,14 @@ from typing import Any
 
 import pytest
 
+from pointsman.cluster import load_cluster
+from pointsman.live.world.checkpoint import checkpoint, restore
 from pointsman.live.world.growing import grow
 from pointsman.live.world.kind import Kind
 from pointsman.live.world.roster import Deciding, Roster
 from pointsman.policies.parts.accounts import HELD, ROOT, SINCE, USAGE
 
+from .test_checkpoint import LISTENING
 from .test_equality import CLUSTERS, workload
 from .toy import Case, Toy
 
@@ -117,3 +120,17 @@ def test_what_users_have_used_counts_when_others_come() -> None:
 def _usage(memory: Any, now_ms: int) -> float:
     """GPU-ms that all have used by now, without decay since the last change."""
     return float(memory[ROOT + USAGE] + memory[ROOT + HELD] * (now_ms - memory[ROOT + SINCE]))
+
+
+def test_a_world_grows_whose_policy_has_just_heard_of_many_jobs() -> None:
+    roster = Roster(load_cluster("1x2"), Deciding(LISTENING[0]), [Kind()])
+    world = roster.world(1 << 12)
+    for _ in range(1_500):
+        world.submit(roster.ask(0), 0)
+    world.advance(0)
+    other = roster.world(1 << 12)
+    restore(other, checkpoint(world))
+    roster.admit(Kind(account="another"))
+    grow(other, roster.prepared, roster.briefing, dict.fromkeys(other.rows(), 0))
+    other.advance(1_000)
+    assert len(other.rows()) == 1_500

@@ -4,8 +4,13 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+from pointsman import job
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "live"
 
 TRAINING = """
 import sys, time
@@ -58,3 +63,31 @@ def test_it_imports_the_standard_library_alone() -> None:
     check = f"import sys; from pointsman import job; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+def test_a_training_says_how_far_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("POINTSMAN_CHECKPOINT_DIR", raising=False)
+    job.report(0.5)
+    assert list(tmp_path.iterdir()) == []
+    monkeypatch.setenv("POINTSMAN_CHECKPOINT_DIR", str(tmp_path))
+    for share in (0.25, 0.5):
+        job.report(share)
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [(job.PROGRESS, "0.500000\n")]
+
+
+def test_a_training_with_pytorch_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="make learn")
+    command = [sys.executable, EXAMPLES / "torch_training.py", "--steps", "3000"]
+    environment = {**os.environ, "POINTSMAN_CHECKPOINT_DIR": str(tmp_path)}
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "attempt 1: from step 0\n"
+    process.terminate()
+    process.stdout.close()
+    assert process.wait(60) == job.PREEMPTED
+    done = subprocess.run(command, env={**environment, "POINTSMAN_ATTEMPT": "2"}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    first, last = done.stdout.splitlines()
+    assert first.startswith("attempt 2: from step ")
+    assert last.startswith("done after 3000 steps: loss 0.0")

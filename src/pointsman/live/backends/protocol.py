@@ -59,6 +59,10 @@ class Backend(Protocol):
         """
         ...
 
+    def progress(self, job: int) -> float | None:
+        """How much of its work a job says is done, from 0 to 1; None if it says nothing."""
+        ...
+
     def close(self) -> None:
         """Let go of everything but the attempts."""
         ...

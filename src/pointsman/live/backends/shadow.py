@@ -160,6 +160,11 @@ class Shadow:
         if self._happens(self.faults.unanswered):
             raise Unsure("no answer")
 
+    def progress(self, job: int) -> float | None:
+        one = self._attempts.get(self._alive_of[job]) if job in self._alive_of else None
+        runs_ms = self.now_ms - one.since_ms if one is not None and one.phase == Phase.RUNNING else 0
+        return min(1.0, (self._done_ms.get(job, 0.0) + runs_ms) / max(1.0, self.programs[job].work_ms))
+
     def close(self) -> None:
         pass
 

@@ -246,18 +246,18 @@ class ControlLoop:
             self.keep_checkpoint()  # what failed may not fail again in the same way
             return actions
 
-    def relieve(self, why: str) -> None:
-        """The policy has failed: another decides from now on.
+    def relieve(self, why: str, at_ms: int | None = None) -> None:
+        """The policy has failed, as is noticed at `at_ms`: another decides from now on.
 
         Raises:
             BackendError: that could not be kept, and this process must end.
         """
         with self.store.turn():
-            self._relieve(why)
+            self._relieve(why, at_ms)
             self.keep_checkpoint()
 
-    def _relieve(self, why: str) -> None:
-        self.alarms.sound(f"{why}; {FALLBACK} decides from now on", self.world.now_ms)
+    def _relieve(self, why: str, at_ms: int | None = None) -> None:
+        self.alarms.sound(f"{why}; {FALLBACK} decides from now on", self.world.now_ms if at_ms is None else at_ms)
         self.world.relieve(get_policy(FALLBACK).make())
         self.store.keep_setting(RELIEVED, FALLBACK)
 

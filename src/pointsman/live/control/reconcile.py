@@ -112,7 +112,10 @@ def _dated(attempt: Attempt, fact: AttemptFact, seen: Observation, now_ms: int) 
     if fact.began_unix_ms is not None and attempt.real_start_ms is None:
         attempt = replace(attempt, real_start_ms=then_ms(fact.began_unix_ms))
     if fact.ended_unix_ms is not None:
-        attempt = replace(attempt, real_end_ms=max(attempt.real_start_ms or 0, then_ms(fact.ended_unix_ms)))
+        end_ms = max(attempt.real_start_ms or 0, then_ms(fact.ended_unix_ms))
+        attempt = replace(attempt, real_end_ms=end_ms)
+        if attempt.started_ms is None and attempt.real_start_ms is None:  # nobody saw it run
+            attempt = replace(attempt, real_start_ms=end_ms)
     return attempt
 
 

@@ -32,6 +32,8 @@ from pointsman.version import __version__
 
 MOST_BYTES: Final = 1 << 20
 """Of the body of a request."""
+MOST_NAMES: Final = 10_000
+"""Of nodes that one list may have, even if they are not there."""
 _LONGEST_FORECAST_S: Final = 60.0
 """Whoever asks why a job waits is told that, if a forecast takes longer."""
 _USER: Final = r"^[^\x00-\x1f]{1,64}$"
@@ -186,7 +188,7 @@ def api(daemon: Daemon, forecaster: Forecaster, operators: frozenset[int]) -> Fa
 
     def named(nodes: str) -> list[str]:
         try:
-            names = expand(nodes, len(daemon.node_names))
+            names = expand(nodes, max(len(known_nodes), MOST_NAMES))
         except ValueError as error:
             raise UsageError(f"nodes {nodes!r:.60}: {error}") from None
         if unknown := [name for name in names if name not in known_nodes]:

@@ -111,7 +111,7 @@ class Daemon:
         if deciding != wanted:
             self._switch(wanted)
         elif hung is not None:
-            self.loop.relieve(hung)
+            self.loop.relieve(hung, self.clock.now_ms())
 
     def _restored(self, cluster: Cluster, deciding: Deciding) -> bool:
         """Whether it goes on from the checkpoint and the journal of the daemon before."""

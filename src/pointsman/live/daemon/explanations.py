@@ -27,7 +27,9 @@ class Explanations:
         if number not in loop.jobs:
             return None
         row = self._explained(number)
-        return row | {"job_id": number, "said": row["said"] + self._preempted(number)}
+        share = self._daemon.backend.progress(number)
+        done = "" if share is None else f"; it says that {share:.0%} of its work is done"
+        return row | {"job_id": number, "said": row["said"] + self._preempted(number) + done}
 
     def _explained(self, number: int) -> Row:
         loop, names = self._daemon.loop, Names(str, self._views.instant)

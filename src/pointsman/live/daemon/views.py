@@ -129,6 +129,7 @@ class Views:
         return row | {
             "submitted_s": self.unix_s(record["submit_ms"]),
             "ended_s": self.unix_s(record["end_ms"]),
+            "progress": self.daemon.backend.progress(number) if record["end_ms"] is None else None,
             "command": list(job.command),
             "folder": job.folder,
             "output": output_of(job, number, len(attempts)),

@@ -6,6 +6,7 @@ import pwd
 import secrets
 import shutil
 import signal
+import stat
 import sys
 import time
 from collections.abc import Iterable, Mapping
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from pointsman.cluster import Cluster
+from pointsman.job import PROGRESS
 from pointsman.live.backends.facts import (
     AttemptFact,
     AttemptId,
@@ -114,6 +116,20 @@ class Local:
                     with suppress(OSError):  # it is gone since the machine was restarted
                         os.rmdir(cgroup)
                 self._remove(folder.rename(folder.with_name(f"{folder.name}{_PARTIAL}")))
+
+    def progress(self, job: int) -> float | None:
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # of whatever a user has put there
+        try:
+            file = os.open(self._checkpoints / str(job) / PROGRESS, flags)
+        except OSError:
+            return None
+        try:
+            share = float(os.read(file, 64)) if stat.S_ISREG(os.fstat(file).st_mode) else -1.0
+        except (OSError, ValueError):
+            return None
+        finally:
+            os.close(file)
+        return share if 0.0 <= share <= 1.0 else None
 
     def close(self) -> None:
         pass
