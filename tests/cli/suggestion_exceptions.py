@@ -8,6 +8,7 @@ NO_COMMAND = {
     "the request has {} bytes": "an option of a command that is tried in tests/live",
     "--submit {}: {}": "an option of a command that is tried in tests/live",
     "say what is to be done: --policy": "options of a command that is tried in tests/live",
+    "--user and --states want a name": "options of a command that is tried in tests/live",
     "name jobs, or say which: --me": "options of a command that is tried in tests/live",
     "(--state names another directory)": "an option of a command that is tried in tests/live",
     "(--socket names another)": "an option of a command that is tried in tests/live",

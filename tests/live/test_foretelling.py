@@ -77,6 +77,10 @@ def test_what_a_change_would_do(daemon: RunningDaemon, waiting: tuple[int, int, 
     said = daemon.type("whatif", "--drain", "n0000", "--policy", "fifo-backfill").stdout
     assert said.splitlines()[0].split()[:2] == ["MEAN", "NOW"]
     assert "end at least a minute sooner" in said
+    for words in (("whatif", "--policy", "fifo-backfill"), ("live", "policy", "fifo-backfill", "--dry-run")):
+        for name in ("patience_s", "fifo-backfill.patience_s"):
+            done = daemon.type(*words, "--set", f"{name}=6h")
+            assert done.returncode == 0, done.stderr
     dry = daemon.type("live", "policy", "fifo-backfill", "--dry-run")  # compiled; others would take a while at first
     assert dry.returncode == 0, dry.stderr
     assert daemon.type("live", "status").stdout.split()[1] == "fifo-backfill"

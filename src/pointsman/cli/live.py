@@ -138,7 +138,7 @@ def _simulated(setting: "Setting", speed: float) -> "Setting":
 def check(
     cluster: _Cluster = None,
     policy: Annotated[
-        str | None, typer.Option("--policy", metavar="NAME", help="Policy that decides. Default: gittins.")
+        str | None, typer.Option("--policy", metavar="NAME", help="Policy that decides. Default: as last, or gittins.")
     ] = None,
     set_: _Set = None,
     overheads: Annotated[
@@ -150,13 +150,16 @@ def check(
     """Check whether a daemon could start here."""
     from pointsman.live.client.connection import own_folder, own_socket
     from pointsman.live.daemon.check import check as look
+    from pointsman.live.daemon.check import kept_policy
     from pointsman.live.world.roster import Deciding
     from pointsman.policies.registry import DEFAULT
 
+    folder = state or own_folder()
+    kept = kept_policy(folder) if policy is None and not set_ else None
     name = policy or DEFAULT
-    deciding = Deciding(name, _params(name, set_ or []), {"overheads": overheads})
+    deciding = kept or Deciding(name, _params(name, set_ or []), {"overheads": overheads})
     faults = []
-    for finding in look(cluster or _this_machine(), deciding, state or own_folder(), socket or own_socket()):
+    for finding in look(cluster or _this_machine(), deciding, folder, socket or own_socket()):
         typer.echo(f"{'wrong' if finding.fault else 'ok'}: {finding.said}")
         faults += [finding.fault] if finding.fault else []
     if faults:
@@ -233,7 +236,7 @@ def _params(policy: str, texts: list[str]) -> dict[str, Any]:
     from pointsman.policies.registry import get_policy
 
     spec = get_policy(policy)
-    settings = parse_settings(texts)
+    settings = parse_settings([text if "." in text.partition("=")[0] else f"{spec.name}.{text}" for text in texts])
     known = {policy, spec.name, spec.title}
     if alien := sorted(set(settings) - known):
         raise UsageError(f"--set {alien[0]}.…: only parameters of {spec.title} can be set here")

@@ -27,7 +27,7 @@ def chosen(rows: list[Row], arguments: argparse.Namespace) -> list[Row]:
     if "" in (arguments.user, arguments.states):
         raise UsageError("--user and --states want a name, not nothing")
     users = arguments.user.split(",") if arguments.user else []
-    users += [_own_name()] if arguments.me else []
+    users += [own_name()] if arguments.me else []
     if users:
         rows = [row for row in rows if row["user"] in users]
     if arguments.states:
@@ -38,7 +38,8 @@ def chosen(rows: list[Row], arguments: argparse.Namespace) -> list[Row]:
     return rows
 
 
-def _own_name() -> str:
+def own_name() -> str:
+    """Of whoever asks."""
     try:
         return pwd.getpwuid(os.getuid()).pw_name
     except KeyError:

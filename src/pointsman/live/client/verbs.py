@@ -8,12 +8,14 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
 from pointsman.errors import BackendError, InputError, PointsmanError, UsageError
+from pointsman.inputs.durations import parse_duration_s
 from pointsman.live.client import VERBS
-from pointsman.live.client.choice import add_choice, chosen, numbers_chosen
+from pointsman.live.client.choice import add_choice, chosen, numbers_chosen, own_name
 from pointsman.live.client.connection import Refused, call, quoted
 from pointsman.live.client.options import Parser, add_options, submission, supposed, whole_name
 from pointsman.live.client.show import HISTORY, IN_QUEUE, NODES, QUEUE, STARTS, show, show_answer, show_one
@@ -70,7 +72,8 @@ def queue(arguments: argparse.Namespace) -> int:
 
 def history(arguments: argparse.Namespace) -> int:
     """List jobs that have ended, the last first."""
-    user = f"&user={quoted(arguments.user)}" if arguments.user else ""
+    name = own_name() if arguments.me else arguments.user
+    user = f"&user={quoted(name)}" if name else ""
     show(call("GET", f"/history?most={arguments.most}{user}"), HISTORY, arguments.format)
     return 0
 
@@ -120,10 +123,11 @@ def _setting(text: str) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
     if not equals:
         raise UsageError(f"--set {text!r:.60}: write PARAM=VALUE")
-    try:
-        return name.rpartition(".")[2], json.loads(value)
-    except ValueError:
-        return name.rpartition(".")[2], value
+    name = name.rpartition(".")[2]
+    for read in (parse_duration_s, json.loads) if name.endswith("_s") else (json.loads,):
+        with suppress(ValueError):
+            return name, read(value)
+    return name, value
 
 
 def _order(verb: str) -> Callable[[argparse.Namespace], int]:
@@ -246,6 +250,7 @@ def parser(verb: str) -> argparse.ArgumentParser:
         made.add_argument("--format", choices=("table", "json", "csv"), default="table", help="output format")
     if action is history:
         made.add_argument("-u", "--user", metavar="NAME", help="only jobs of this user")
+        made.add_argument("--me", action="store_true", help="only your own jobs")
     if action in (queue, cancel):
         add_choice(made)
     if action is queue:

@@ -1,5 +1,6 @@
 """Whether a daemon could start here, and what it would find."""
 
+import json
 import os
 import shutil
 import socket
@@ -13,6 +14,7 @@ from typing import Final, NamedTuple
 from pointsman.cluster import load_cluster
 from pointsman.errors import BackendError, InputError, PointsmanError, UsageError
 from pointsman.inputs.messages import counted
+from pointsman.live.daemon.setting import DECIDING, SIMULATES
 from pointsman.live.records.archive import read_only
 from pointsman.live.records.store import job_of, owned, parts_of
 from pointsman.live.world.roster import Deciding, Roster, roster_of
@@ -45,6 +47,16 @@ def check(cluster: str, deciding: Deciding, folder: Path, place: Path) -> Iterat
         lambda: _socket(place),
     ):
         yield _found(look)
+
+
+def kept_policy(folder: Path) -> Deciding | None:
+    """The one that decided last in a database, if there is one that can be read."""
+    try:
+        with closing(read_only(folder / "store")) as connection:
+            row = connection.execute("SELECT value FROM meta WHERE key = ?", (DECIDING,)).fetchone()
+    except (sqlite3.Error, InputError):
+        return None
+    return Deciding(**json.loads(row["value"])) if row else None
 
 
 def _found(look: Callable[[], str]) -> Finding:
@@ -105,11 +117,14 @@ def _store(folder: Path, cluster: str, deciding: Deciding) -> str:
         return "a new database is made"
     try:
         with closing(read_only(path)) as connection:
+            simulates = connection.execute("SELECT value FROM meta WHERE key = ?", (SIMULATES,)).fetchone()
             jobs = {row["id"]: job_of(row["spec"]).kind for row in connection.execute(_ALIVE)}
             used = {node for (parts,) in connection.execute(_RUNNING) for node, _ in parts_of(parts)}
     except sqlite3.Error as error:
         raise InputError(f"this is no store of live jobs: {error}", path=path, fix="name another file") from None
     os.close(owned(path))
+    if simulates and json.loads(simulates["value"]):
+        raise UsageError(f"the jobs in {folder} are simulated: name another directory with --state")
     roster = roster_of(load_cluster(cluster), deciding, jobs)
     if gone := used - {*roster.prepared.layout.node_names}:
         raise UsageError(f"jobs run on node {min(gone)!r}, which the cluster file does not have: drain it first")

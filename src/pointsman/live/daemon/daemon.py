@@ -18,7 +18,7 @@ from pointsman.live.control.loop import ControlLoop
 from pointsman.live.control.orders import Order
 from pointsman.live.control.recovery import going_on, recovered
 from pointsman.live.control.succession import go_on_in, grow_in_place, successor
-from pointsman.live.daemon.setting import Setting
+from pointsman.live.daemon.setting import DECIDING, SIMULATES, Setting
 from pointsman.live.daemon.submission import Submission, is_known, user_name
 from pointsman.live.daemon.watchdog import Watchdog, was_hung
 from pointsman.live.records.seat_records import take_kept_seats
@@ -30,8 +30,6 @@ from pointsman.live.world.roster import Deciding, Roster, roster_of
 from pointsman.policies.registry import DEFAULT
 from pointsman.types import NEVER_MS
 
-_DECIDING: Final = "deciding"
-_SIMULATES: Final = "simulates"
 CLUSTER: Final = "cluster"
 """Under which name the store keeps the cluster file."""
 _MOST_JOBS: Final = 10_000
@@ -90,7 +88,7 @@ class Daemon:
 
     def _recover(self) -> None:
         cluster = load_cluster(self.setting.cluster)
-        kept = self.store.setting(_DECIDING)
+        kept = self.store.setting(DECIDING)
         self._check_sort(is_new=kept is None)
         last = Deciding(**json.loads(kept)) if kept else None
         wanted = self._wanted(last)
@@ -106,7 +104,7 @@ class Daemon:
         with self.store.turn():
             self.store.keep_setting(CLUSTER, cluster.to_yaml())
             if not kept or gone:
-                self.store.keep_setting(_DECIDING, json.dumps(asdict(deciding)))
+                self.store.keep_setting(DECIDING, json.dumps(asdict(deciding)))
         hung = was_hung(self.setting.folder)
         if deciding != wanted:
             self._switch(wanted)
@@ -133,8 +131,8 @@ class Daemon:
         mine = json.dumps(self.setting.simulates)
         if is_new:
             with self.store.turn():
-                self.store.keep_setting(_SIMULATES, mine)
-        elif (self.store.setting(_SIMULATES) or "false") != mine:
+                self.store.keep_setting(SIMULATES, mine)
+        elif (self.store.setting(SIMULATES) or "false") != mine:
             those = "really run" if self.setting.simulates else "are simulated"
             raise UsageError(f"the jobs in {self.setting.folder} {those}: name another directory with --state")
 
@@ -215,7 +213,7 @@ class Daemon:
 
     def _switch(self, deciding: Deciding) -> None:
         roster = Roster(self.roster.cluster, deciding, self.roster.numbers)
-        settings = {_DECIDING: json.dumps(asdict(deciding))}
+        settings = {DECIDING: json.dumps(asdict(deciding))}
         self._go_on_by(roster, settings)
         self.roster = roster
 

@@ -3,13 +3,17 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from pointsman.cluster import Cluster
 from pointsman.live.backends.local.backend import Local
 from pointsman.live.backends.protocol import Backend
 from pointsman.live.control.clock import Clock
 from pointsman.live.records.store import Store
+
+DECIDING: Final = "deciding"
+SIMULATES: Final = "simulates"
+"""Under which names a store keeps by which policy it goes on, and whether its jobs are simulated."""
 
 
 @dataclass(frozen=True)
