@@ -1,14 +1,18 @@
 """Jobs take their seats in a new world by what is known of them, which then decides as the one before."""
 
+from pathlib import Path
+
 import pytest
 
 from pointsman.cluster import load_cluster
 from pointsman.errors import RunError
+from pointsman.live.records.seats_of_book import seats_of_book
 from pointsman.live.world.kind import Kind
 from pointsman.live.world.roster import Deciding, Roster
 from pointsman.live.world.seating import seats_of, take_seats
-from pointsman.types import Event
+from pointsman.types import Event, JobState
 
+from .stepped import Stepped
 from .test_checkpoint import LISTENING, after_turns
 from .test_equality import CLUSTERS, workload
 from .toy import Case, Toy
@@ -77,3 +81,31 @@ def test_all_64_gpus_of_a_node() -> None:
     take_seats(other, seats, world.now_ms, world.rows_so_far)
     assert repr(seats_of(other, asks)) == repr(seats)  # NaN is not equal to itself
     assert int(other.simulation.handle.state.nodes["free"][0]) == 0
+
+
+def test_the_tables_say_what_seats_jobs_have(tmp_path: Path) -> None:
+    """By these a job has run as long, holds what it holds and has waited as long as by the world itself."""
+    case = Case(workload("philly", 250), "2x8", "tiresias", oversized="drop")
+    stepped = Stepped(case, tmp_path / "store")
+    counted = 0
+    while stepped.turn():
+        if stepped.loop.turns % 5:
+            continue
+        world = stepped.loop.world
+        asks = {row: job.ask for row, job in stepped.loop.jobs.items()}
+        true = {seat.row: seat for seat in seats_of(world, asks)}
+        kept = seats_of_book(stepped.loop.store)
+        assert kept["rows"] == world.rows_so_far
+        assert {one["row"] for one in kept["seats"]} == set(true)
+        late_ms = world.now_ms - kept["now_ms"]
+        for one in kept["seats"]:
+            seat, past = true[one["row"]], one["past"]
+            parts = tuple((stepped.names.index(node), mask) for node, mask in one["parts"])
+            assert (one["state"], parts, one["submit_ms"]) == (seat.state.name, seat.parts, seat.submit_ms)
+            for name in ("attempt", "preempts", "pended", "first_start", "started"):
+                if name in past:
+                    assert past[name] == seat.past[name], (name, one, seat)
+            if seat.state == JobState.RUNNING:
+                assert past["executed"] == seat.past["executed"] - late_ms
+                counted += past["attempt"] > 1
+    assert counted > 0

@@ -54,7 +54,7 @@ class Forecaster:
 
     async def run(self) -> None:
         """Promise jobs that come when they will start."""
-        with suppress(PointsmanError):  # the daemon is stopping already
+        with suppress(PointsmanError, OSError):  # whoever asks is told
             await self._starting.begin()
         while True:
             await asyncio.sleep(max(EVERY_S, self._took_s * (1 / BUSY - 1)))
@@ -98,11 +98,11 @@ class Forecaster:
         return await asyncio.shield(self._under_way)
 
     async def _foretell(self) -> Foretold:
-        began_s, self._by = time.monotonic(), self._policy
-        self._last = Foretold(*await self._starting.starts(self._now))
-        self._took_s = time.monotonic() - began_s
-        self._promise(self._last)
-        return self._last
+        began_s, policy = time.monotonic(), self._policy
+        foretold = Foretold(*await self._starting.starts(self._now))
+        self._last, self._by, self._took_s = foretold, policy, time.monotonic() - began_s
+        self._promise(foretold)
+        return foretold
 
     async def what_if(self, change: Change, uid: int) -> Answer:
         """What would be if this were done now, as user `uid` asks.

@@ -52,12 +52,14 @@ def _state(attempt: Attempt | None, *, held: bool) -> JobState:
 
 def _past(job: Job, submit_ms: int, attempts: Sequence[Any], now_ms: int) -> dict[str, float]:
     """What has happened to a job, by all of its attempts."""
-    ran = [(one["started_ms"], one["ended_ms"] or now_ms) for one in attempts if one["started_ms"] is not None]
+    begun = [one for one in attempts if one["started_ms"] is not None]
+    ran = [(one["started_ms"], one["stopping_ms"] or one["ended_ms"] or now_ms) for one in begun]
     had = [(one["intended_ms"], one["ended_ms"]) for one in attempts]
     executed = sum(max(0, end - start) for start, end in ran)
     gpus = job.kind.gpus
     waits_since = submit_ms if not had else now_ms if had[-1][1] is None else had[-1][1]
     pended = waits_since - submit_ms - sum((now_ms if end is None else end) - start for start, end in had)
+    starts = bool(had) and had[-1][1] is None and attempts[-1]["started_ms"] is None
     past: dict[str, float] = {
         "done": executed,
         "restored": executed,
@@ -68,7 +70,7 @@ def _past(job: Job, submit_ms: int, attempts: Sequence[Any], now_ms: int) -> dic
         "held": gpus * sum(end - start for start, end in had if end is not None),
         "pend_since": waits_since,
         "pended": max(0, pended),
-        "settled": now_ms if not had or ran[len(had) - 1 :] else had[-1][0],  # of one that starts: since when
+        "settled": had[-1][0] if starts else now_ms,
     }
     if had:
         past |= {"first_start": had[0][0], "held_since": had[-1][0]}
