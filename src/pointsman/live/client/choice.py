@@ -11,10 +11,14 @@ from pointsman.live.client.show import CODES
 Row = dict[str, Any]
 
 
-def add_choice(parser: argparse.ArgumentParser) -> None:
-    """The options by which jobs are chosen."""
+def add_users(parser: argparse.ArgumentParser) -> None:
+    """The options that say whose jobs are meant."""
     parser.add_argument("-u", "--user", metavar="NAME", help="only jobs of this user")
     parser.add_argument("--me", action="store_true", help="only your own jobs")
+
+
+def add_states(parser: argparse.ArgumentParser) -> None:
+    """The option that says in which states they are."""
     parser.add_argument("-t", "--states", metavar="LIST", help="only jobs in these states: PD,R")
 
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 from pointsman.errors import BackendError, InputError, PointsmanError, UsageError
 from pointsman.inputs.durations import parse_duration_s
 from pointsman.live.client import VERBS
-from pointsman.live.client.choice import add_choice, chosen, numbers_chosen, own_name
+from pointsman.live.client.choice import add_states, add_users, chosen, numbers_chosen, own_name
 from pointsman.live.client.connection import Refused, call, quoted
 from pointsman.live.client.options import Parser, add_options, submission, supposed, whole_name
 from pointsman.live.client.show import HISTORY, IN_QUEUE, NODES, QUEUE, STARTS, show, show_answer, show_one
@@ -248,11 +248,10 @@ def parser(verb: str) -> argparse.ArgumentParser:
         return made
     if action in (queue, history, nodes, show_job, explain, whatif):
         made.add_argument("--format", choices=("table", "json", "csv"), default="table", help="output format")
-    if action is history:
-        made.add_argument("-u", "--user", metavar="NAME", help="only jobs of this user")
-        made.add_argument("--me", action="store_true", help="only your own jobs")
+    if action in (queue, cancel, history):
+        add_users(made)
     if action in (queue, cancel):
-        add_choice(made)
+        add_states(made)
     if action is queue:
         made.add_argument("--start", action="store_true", help="only pending jobs, with their expected starts")
     if action is history:

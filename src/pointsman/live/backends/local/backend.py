@@ -230,27 +230,16 @@ class Local:
             parts = tuple((node, mask) for node, mask in _read(folder / "launch.json")["parts"])
             if (end := _read(folder / "exit.json")) is not None:
                 exit_ = Exit(end["code"], end["signal"], end["ran"], end["asked"], end["detail"])
-                return AttemptFact(
-                    id_, Phase.ENDED, parts, exit_, self._began_ms(folder), self._when_ms(folder, end, "ended")
-                )
+                known = _read(folder / "shim.json")
+                now = known is not None and known[2] == self._boot
+                began = _when_ms(_read(folder / "running.json"), "began", this_boot=now)
+                return AttemptFact(id_, Phase.ENDED, parts, exit_, began, _when_ms(end, "ended", this_boot=now))
             if self._shim_of(folder) is not None:
-                began = self._began_ms(folder)
+                began = _when_ms(_read(folder / "running.json"), "began", this_boot=True)
                 return AttemptFact(id_, Phase.ACCEPTED if began is None else Phase.RUNNING, parts, began_unix_ms=began)
             return self._without_shim(folder, id_, parts)
         except FileNotFoundError:
             return None  # it was just forgotten
-
-    def _began_ms(self, folder: Path) -> int | None:
-        """When the commands of an attempt were begun, ms since 1970 as clocks are now."""
-        running = _read(folder / "running.json")
-        return None if running is None else self._when_ms(folder, running, "began")
-
-    def _when_ms(self, folder: Path, record: Mapping[str, Any], name: str) -> int:
-        """By how long ago it was, in this boot of the machine: the wall clock may have been set since."""
-        known = _read(folder / "shim.json")
-        if known is None or known[2] != self._boot or f"{name}_boot_s" not in record:
-            return round(1000 * record[f"{name}_s"])
-        return round(1000 * (time.time() - time.clock_gettime(time.CLOCK_BOOTTIME) + record[f"{name}_boot_s"]))
 
     def _without_shim(self, folder: Path, id_: AttemptId, parts: Any) -> AttemptFact | None:
         """Of one whose shim is not begun yet, or has died."""
@@ -321,6 +310,15 @@ def _user(uid: int) -> dict[str, Any]:
     except KeyError:
         raise Refused(f"this machine has no user {uid}") from None
     return {"user": uid, "group": user.pw_gid, "extra_groups": os.getgrouplist(user.pw_name, user.pw_gid)}
+
+
+def _when_ms(record: Mapping[str, Any] | None, name: str, *, this_boot: bool) -> int | None:
+    """When that was, ms since 1970; in this boot of the machine by how long ago: the wall clock may have been set."""
+    if record is None:
+        return None
+    if not this_boot or f"{name}_boot_s" not in record:
+        return round(1000 * record[f"{name}_s"])
+    return round(1000 * (time.time() - time.clock_gettime(time.CLOCK_BOOTTIME) + record[f"{name}_boot_s"]))
 
 
 def _read(path: Path) -> Any:
