@@ -17,10 +17,10 @@ import pointsman
 from pointsman.cluster import load_cluster
 from pointsman.learn.algorithms.adaptation import Adaptation, gains, gradient
 from pointsman.learn.meta.weights import MetaWeights, downhill
-from pointsman.learn.policies import adapting
-from pointsman.learn.policies.meta_network import begun, card_of
+from pointsman.learn.policies.adaptation import adapting
+from pointsman.learn.policies.adaptation.meta_network import begun, card_of
+from pointsman.learn.policies.adaptation.rehearsals import like, rehearsals
 from pointsman.learn.policies.metarl import MetaRl
-from pointsman.learn.policies.rehearsals import like, rehearsals
 from pointsman.report import write_run
 from pointsman.speed.interference.learned.combinations import Server
 from pointsman.speed.interference.online.expectations import Method
@@ -46,7 +46,7 @@ def environments(many: int = 2) -> Any:
     rows = np.arange(len(learner.predicted))
     learner.see(rows, 1 + np.random.default_rng(3).exponential(0.4, len(rows)))
     came = [like(jobs().jobs, 40, np.random.default_rng(k)) for k in range(many)]
-    return rehearsals(many, load_cluster(CLUSTER), came, learner.spec, patience=0.25)
+    return rehearsals(many, load_cluster(CLUSTER), came, learner.spec, patience=0.25, order="fifo")
 
 
 def test_episodes_are_made_of_jobs_that_came() -> None:

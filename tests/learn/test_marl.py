@@ -40,15 +40,15 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("schedulers", [1, 4])
-def test_a_run_is_what_the_network_does_in_training(schedulers: int, checkpoint: Path) -> None:
+@pytest.mark.parametrize(("schedulers", "order"), [(1, "fifo"), (4, "sjf")])
+def test_a_run_is_what_the_network_does_in_training(schedulers: int, order: str, checkpoint: Path) -> None:
     cluster = "12x4/rack=3,nic=10Gbps,gpu=gtx1080ti"  # not the one it was trained on
-    jobs = generate("dl2-1-8", jobs=25, cluster_gpus=48, load=1.0, seed=2)
+    jobs = generate("dl2-1-8", jobs=60, cluster_gpus=48, load=1.5, seed=2)
     network = load_policy(checkpoint).network
     network.on_cluster(load_cluster(cluster), schedulers)
     environment = PlaceGangEnv(
         cluster=cluster, workload=lambda k, gpus: jobs, horizon_s=None, episodes=1, schedulers=schedulers,
-        rate_model="rates", contention="duty-cycle", factors={"node_interference": "table"},
+        order=order, rate_model="rates", contention="duty-cycle", factors={"node_interference": "table"},
     )  # fmt: skip
     seen, _ = environment.reset(seed=0)
     over = False
@@ -56,7 +56,8 @@ def test_a_run_is_what_the_network_does_in_training(schedulers: int, checkpoint:
         with torch.inference_mode():
             logits, _ = network({name: torch.from_numpy(part)[None] for name, part in seen.items()})
         seen, _, over, _, _ = environment.step(np.where(seen["action_mask"] != 0, logits[0], -np.inf).argmax())
-    run = simulate(jobs, cluster, f"marl:{checkpoint}", params={"schedulers": schedulers}, **OPTIONS)
+    params = {"schedulers": schedulers, "order": order}
+    run = simulate(jobs, cluster, f"marl:{checkpoint}", params=params, **OPTIONS)
     ends_s = environment.outcomes["end"] / 1000 + jobs.jobs["submit_s"][0]
     np.testing.assert_allclose(ends_s, run.jobs["end_s"].to_numpy(), atol=1e-6)
     again = simulate(jobs, cluster, f"marl:{checkpoint}", params={"schedulers": schedulers}, **OPTIONS)
@@ -129,7 +130,7 @@ def test_schedulers_may_be_told_not_to_forward(checkpoint: Path) -> None:
 def test_its_scheduler_may_take_time_to_decide_about_each_job(checkpoint: Path) -> None:
     """Whether it places a job or lets it wait, it is at no other one for 10 s."""
     jobs = generate("dl2-1-8", jobs=8, cluster_gpus=32, load=100.0, seed=2)
-    on, policy, params = "8x4/rack=2,nic=10Gbps,gpu=gtx1080ti", f"marl:{checkpoint}", {"schedulers": 1}
+    on, policy, params = "8x4/rack=2,nic=10Gbps,gpu=gtx1080ti", f"marl:{checkpoint}", {"schedulers": 1, "order": "fifo"}
     run = simulate(jobs, on, policy, params=params, decision_time=10, **OPTIONS).jobs
     assert np.round(run["start_s"] - run["submit_s"], 3).min() == 10
     assert np.round(np.diff(run["start_s"].sort()), 3).min() >= 10

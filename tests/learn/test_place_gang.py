@@ -33,12 +33,18 @@ def like_the_scorer(seen: dict[str, NDArray[Any]]) -> int:
     return WAIT if mask[WAIT] else int(np.where(mask[:FORWARD], costs, np.inf).argmin())
 
 
-@pytest.mark.parametrize("schedulers", [1, 4])
-def test_who_acts_like_the_scorer_makes_its_schedule(schedulers: int) -> None:
+@pytest.mark.parametrize(("schedulers", "order"), [(1, "fifo"), (4, "fifo"), (1, "sjf"), (4, "sjf")])
+def test_who_acts_like_the_scorer_makes_its_schedule(schedulers: int, order: str) -> None:
     cluster = "16x4/rack=4,nic=10Gbps,gpu=gtx1080ti"
     jobs = generate("dl2-1-8", jobs=200, cluster_gpus=64, load=0.95, seed=3)
     environment = PlaceGangEnv(
-        cluster=cluster, workload=lambda k, gpus: jobs, horizon_s=None, episodes=1, schedulers=schedulers, **CELL
+        cluster=cluster,
+        workload=lambda k, gpus: jobs,
+        horizon_s=None,
+        episodes=1,
+        schedulers=schedulers,
+        order=order,
+        **CELL,
     )
     seen, _ = environment.reset(seed=0)
     over, waits = False, 0
@@ -47,7 +53,8 @@ def test_who_acts_like_the_scorer_makes_its_schedule(schedulers: int) -> None:
         waits += action == WAIT
         seen, _, over, _, _ = environment.step(action)
     run = simulate(
-        jobs, cluster, "scorer", params={"schedulers": schedulers}, contention="duty-cycle", node_interference="table",
+        jobs, cluster, "scorer", params={"schedulers": schedulers, "order": order}, contention="duty-cycle",
+        node_interference="table",
     )  # fmt: skip
     first_s = jobs.jobs["submit_s"][0]
     assert waits > 3 or schedulers > 1

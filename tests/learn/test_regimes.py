@@ -4,7 +4,7 @@ from math import log
 
 import pytest
 
-from pointsman.learn.policies.regimes import ENDS, JOBS, Regimes, divergence
+from pointsman.learn.policies.adaptation.regimes import ENDS, JOBS, Regimes, divergence
 
 
 def after(*models: int) -> Regimes:

@@ -178,7 +178,7 @@ def random_instance(seed: int, kind: Kind = Kind()) -> Instance:
         if params:
             never = {"reclaim_within_cohort": "Never", "within_cluster_queue": "Never"}
             instance = replace(instance, params=instance.params | never | params)
-    by_estimate = policy in BY_ESTIMATE or params.get("patience_s", 0) > 0
+    by_estimate = policy in BY_ESTIMATE or params.get("patience_s", 0) > 0 or params.get("order") == "sjf"
     if policy == "gittins" or (by_estimate and chance(draw, kind.estimates, 0.25)):
         instance = with_history(draw, instance)
     if policy in WITH_OPTIONS:
@@ -387,7 +387,8 @@ def draw_scorer_params(draw: random.Random) -> dict[str, Any]:
 
 def draw_schedulers(draw: random.Random, nodes: tuple[Node, ...]) -> dict[str, Any]:
     racks = len({(node.pod, node.rack) for node in nodes})
-    return {"schedulers": min(racks, draw.choice((1, 2, 2, 3))), "forward": draw.random() < 0.6}
+    shared = {"schedulers": min(racks, draw.choice((1, 2, 2, 3))), "forward": draw.random() < 0.6}
+    return shared | {"order": draw.choice(("fifo", "sjf"))}
 
 
 def narrowed(nodes: tuple[Node, ...], job: Job, schedulers: int) -> Job:

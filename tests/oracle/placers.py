@@ -1,4 +1,4 @@
-"""Section 7, the placers: the order of fifo-backfill, and jobs that one scheduler forwards to another."""
+"""Section 7, the placers: jobs in order, those that do not fit skipped, and forwarded from scheduler to scheduler."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -7,7 +7,7 @@ from . import gang_places as places
 from .gang_places import Counts, compact, on_sockets
 from .model import Place
 from .placement import place_among
-from .policies import Pass, by_row
+from .policies import Pass, by_estimate, by_row
 from .reserving import PARAMS as RESERVING
 from .reserving import reserved_for, serve_overdue
 from .schedulers import Free, PlacerWorld
@@ -15,7 +15,7 @@ from .scorer import FEATURES, scorer
 from .world import Life, World
 
 Choose = Callable[[PlacerWorld, Life, Free], Place]
-SHARED = {"schedulers", "forward"} | RESERVING
+SHARED = {"schedulers", "forward", "order"} | RESERVING
 PARAMS = {
     "packed-patience": SHARED | {"patience"},
     "random-place": SHARED | {"random_seed"},
@@ -26,9 +26,9 @@ PARAMS = {
 def settings_of(policy: str, params: Mapping[str, Any]) -> dict[str, Any]:
     """As a `PlacerWorld` takes them. The weights of `scorer` must be given."""
     weights = {name: params[name] for name in FEATURES if name in params}
-    patience = {"patience": 0.5} if policy == "packed-patience" else {}
+    defaults: dict[str, dict[str, Any]] = {"packed-patience": {"patience": 0.5}, "scorer": {"order": "sjf"}}
     others = {k: v for k, v in params.items() if k not in {*FEATURES, *RESERVING}}
-    return {**patience, **others, "weights": weights}
+    return {**defaults.get(policy, {}), **others, "weights": weights}
 
 
 def in_order(choose: Choose) -> Callable[[World], None]:
@@ -37,20 +37,19 @@ def in_order(choose: Choose) -> Callable[[World], None]:
     def decide(world: World) -> None:
         assert isinstance(world, PlacerWorld)
         this = Pass(world)
+        key = by_estimate if world.order == "sjf" else by_row
         heads = serve_overdue(
             this, lambda life: this.over_limit(life) or start(this, world, life, choose, at_home=True)
         )
         reserved = reserved_for(heads)
         while reserved and any(
             this.over_limit(life) or start(this, world, life, choose, at_home=True)
-            for life in this.waiting_in_order(by_row)
+            for life in this.waiting_in_order(key)
             if not this.is_closed(life) and world.ends_in_time(life, heads) and takes_at_home(world, life)
         ):
             pass
         world.hidden = reserved
-        while any(
-            start(this, world, life, choose) for life in this.waiting_in_order(by_row) if not this.is_closed(life)
-        ):
+        while any(start(this, world, life, choose) for life in this.waiting_in_order(key) if not this.is_closed(life)):
             pass
         world.hidden = frozenset()
 

@@ -26,6 +26,7 @@ class PlacerWorld(ReservingWorld):
     patience: float = 0.0
     schedulers: int = 1
     forward: bool = True
+    order: str = "fifo"
     seed: int = 0
     random_seed: int = 0
     weights: Mapping[str, float] = field(default_factory=dict)

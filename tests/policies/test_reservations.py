@@ -11,6 +11,7 @@ from tests.policies.gittins_runs import jobs_of, opened
 from tests.policies.test_bounded_waiting import LIMIT, random_jobs, start_of_the_gang_s, stream
 
 POLICIES = ("fifo-backfill", "sjf-backfill", "kueue", "packed", "packed-patience", "scorer", "lb")
+"""`scorer` tries the shortest job first."""
 PATIENT = {"patience_s": 1000.0}
 LONGER = 17 / 16
 """By how much a prediction may be longer than an exact estimate: a bucket."""

@@ -84,7 +84,7 @@ def compile_all(progress: Callable[[float, str], None]) -> None:
 
 def _hooks(policy: str) -> str:
     spec = get_policy(policy)
-    return spec.factory.hooks if spec.compiled else HOSTED_HOOKS
+    return getattr(spec.factory, "hooks", HOSTED_HOOKS)
 
 
 def _compile(hooks: str | tuple[str, str]) -> None:

@@ -91,6 +91,7 @@ AGENTS = {
                     "contention": "duty-cycle",
                     "node_interference": "table",
                     "schedulers": 4,
+                    "order": "sjf",
                     "gamma": 1.0,
                     "assign_models": None,
                     "horizon_s": None,

@@ -103,7 +103,7 @@ class ScorerTraining:
         for one in settings_of(self.recipe.practice):
             made_by, gpus = sampler(one, "train"), load_cluster(one.cluster).gpus
             workloads = [made_by(k, gpus) for k in range(one.workloads)]
-            found.append(Training(workloads, one.cluster, one.options(), self.seed, self.recipe.search))
+            found.append(Training(workloads, one.cluster, one.options(), self.seed, one.order, self.recipe.search))
         return found
 
     def _card(self) -> Card:

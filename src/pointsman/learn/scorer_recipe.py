@@ -10,6 +10,7 @@ from pointsman.learn.agents import PRACTICE, Settings, made
 from pointsman.learn.config import parameter
 from pointsman.learn.cross_entropy import Search
 from pointsman.learn.training_setup import JobsConfig, Load
+from pointsman.policies.placers.placer import Order
 
 AGENT: Final = "scorer"
 ALGORITHM: Final = "cross-entropy"
@@ -26,6 +27,7 @@ class ScorerPractice(JobsConfig):
     )
     jobs: int = parameter(3000, "Jobs of a workload.", ge=1, le=100_000)
     load: Load | str = parameter("0.7 + 0.9", "Offered load; or several, likewise.")
+    order: Order = parameter("sjf", "Order of jobs: fifo, sjf.")
     workloads: int = parameter(4, "Workloads for each cluster, log and load.", ge=1, le=1000)
     contention: str = parameter("duty-cycle", "As of 'pointsman simulate'.")
     node_interference: str = parameter("table", "As of 'pointsman simulate'.")

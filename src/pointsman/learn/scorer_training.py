@@ -14,6 +14,7 @@ import numpy as np
 from pointsman.api import simulate
 from pointsman.cluster.cluster import Cluster
 from pointsman.learn.cross_entropy import Distribution, Search, Vector, minimise
+from pointsman.policies.placers.placer import Order
 from pointsman.workload.table import Workload
 
 FIRST: Final = {
@@ -38,6 +39,8 @@ class Training:
     options: Mapping[str, Any] = field(default_factory=dict)
     """Keywords of `pointsman.simulate`."""
     seed: int = 0
+    order: Order = "sjf"
+    """Of jobs."""
     search: Search = field(default_factory=Search)
 
 
@@ -77,8 +80,8 @@ def cost_of(training: Training) -> Callable[[Vector], float]:
     base = [_mean_jct_s(training, workload, "packed", {}) for workload in training.workloads]
 
     def cost(vector: Vector) -> float:
-        weights = weights_of(vector)
-        means = [_mean_jct_s(training, workload, "scorer", weights) for workload in training.workloads]
+        params = {**weights_of(vector), "order": training.order}
+        means = [_mean_jct_s(training, workload, "scorer", params) for workload in training.workloads]
         return float(np.mean([mean / packed for mean, packed in zip(means, base, strict=True)]))
 
     return cost
@@ -90,6 +93,6 @@ def weights_of(vector: Vector) -> dict[str, float]:
     return weights | {"patience": max(0.0, weights["patience"])}
 
 
-def _mean_jct_s(training: Training, workload: Workload, policy: str, params: Mapping[str, float]) -> float:
+def _mean_jct_s(training: Training, workload: Workload, policy: str, params: Mapping[str, Any]) -> float:
     jobs = simulate(workload, training.cluster, policy, params=params, log=False, **training.options).jobs
     return float((jobs["end_s"] - jobs["submit_s"]).to_numpy().mean())

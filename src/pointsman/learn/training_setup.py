@@ -103,6 +103,7 @@ class PracticeConfig(JobsConfig):
     patience: float = parameter(
         PATIENCE, "Share of its duration in which a job would rather wait for a compact place, likewise.", ge=0, le=1e6
     )
+    order: str = parameter("fifo", "Order of jobs, where agents place gangs: fifo, sjf; or one for each workload.")
     horizon_s: float | None = parameter(
         43_200.0, "When episodes are cut; none: when all jobs are done.", unit="s", gt=0, le=1e9
     )
@@ -149,15 +150,17 @@ J = TypeVar("J", bound=JobsConfig)
 
 
 def settings_of(config: J) -> list[J]:
-    """One for each of several: the first cluster with the first workload at the first load with the first interference,
-    and so on; what there is only one of goes with all.
+    """One for each of several: the first cluster with the first workload at the first load with the first interference
+    in the first order, and so on; what there is only one of goes with all.
 
     Raises:
         UsageError: their numbers differ, or a load is none.
     """
     loads = config.load.split(AND) if isinstance(config.load, str) else [config.load]
     texts = {
-        name: getattr(config, name) for name in ("cluster", "workload", "node_interference") if hasattr(config, name)
+        name: getattr(config, name)
+        for name in ("cluster", "workload", "node_interference", "order")
+        if hasattr(config, name)
     }
     given = {name: text.split(AND) for name, text in texts.items()} | {"load": loads}
     many = max(map(len, given.values()))

@@ -55,12 +55,13 @@ def units_of(hooks: str) -> list[str]:
     """
     from importlib import import_module
 
-    api = ["python_api", "start"] if hooks == HOSTED_HOOKS else []
     module = import_module(module_of(hooks))
     if missing := [name for name in HOOKS if not hasattr(module, name)]:
         raise UsageError(f"{hooks}: there is no {missing[0]}: a compiled policy has the functions {', '.join(HOOKS)}")
     found = services_of(getattr(module, name) for name in HOOKS)
-    return [INSTANT, *sorted(found), *api, MAIN_LOOP, hooks]
+    if module.decide is import_module(HOSTED_HOOKS).decide:
+        found |= {"python_api", "start"}
+    return [INSTANT, *sorted(found), MAIN_LOOP, hooks]
 
 
 def compile_ahead(units: Iterable[str]) -> None:

@@ -70,7 +70,7 @@ class Simulation:
         self.placement = Placement(int(handle.state.g[0]["placement"])) if own is None else Placement.CONSOLIDATED
         """Of the run, where a policy has none of its own."""
         self.hosted = not isinstance(policy, CompiledPolicy)
-        self.loop, hooks = load_policy(policy.hooks if isinstance(policy, CompiledPolicy) else HOSTED_HOOKS)
+        self.loop, hooks = load_policy(getattr(policy, "hooks", HOSTED_HOOKS))
         for hook, address in hooks.items():
             handle.state.g[hook] = address
         self.engine_s = 0.0

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ from pointsman.learn.environments.episode_pool import Bank, make_bank
 from pointsman.learn.environments.workloads import Generated, Sampler
 from pointsman.policies.pickers.gpu_pickers import GPU_PICKERS
 from pointsman.policies.placers.candidates import weights as shipped
+from pointsman.policies.placers.placer import Order
 from pointsman.policies.placers.schedulers import FORWARD
 from pointsman.policies.placers.schedulers import MOST as MOST_SCHEDULERS
 from pointsman.policies.placers.waiting.patience import PATIENCE
@@ -75,6 +76,8 @@ class Setting:
     """PlaceGang only: number of schedulers that share the cluster, each with its own racks and jobs."""
     patience: float = shipped.PATIENCE
     """PlaceGang only: how long a job may wait for a compact place, in durations of the job, as under `scorer`."""
+    order: str = "fifo"
+    """PlaceGang only: the order of waiting jobs: fifo, by submission, or sjf, shortest first."""
     picker: str = "fcfs"
     """PlaceJob only: the order of waiting jobs, the first of which is placed: fcfs, sjf, tetris, drf or random."""
     rate_model: str | None = None
@@ -121,6 +124,8 @@ class Setting:
             raise UsageError(f"horizon_s = {self.horizon_s}: it must be seconds above 0, or None")
         if self.picker not in ORDERS:
             raise UsageError(f"there is no picker {self.picker!r} ({did_you_mean(self.picker, ORDERS)})")
+        if self.order not in get_args(Order):
+            raise UsageError(f"there is no order {self.order!r} ({did_you_mean(self.order, get_args(Order))})")
         known = [*GPU_PICKERS, *PLACEMENT_NAMES]
         if self.gpus not in known:
             raise UsageError(f"there is no GPU picker {self.gpus!r} ({did_you_mean(self.gpus, known)})")
@@ -185,7 +190,7 @@ def make(setting: Setting, choice: str) -> Made:
         setting.observation or OBSERVATIONS[choice],
         setting.reward or REWARDS[choice] or ("jobs" if setting.horizon_s is None else "throughput"),
         _actions(setting, choice, layout),
-        _template(bank, _params(setting, layout, _tree(base))),
+        _template(bank, _params(setting, choice, layout, _tree(base))),
         bank,
         rules,
         lambda k: sampler(k, gpus),
@@ -211,7 +216,7 @@ def _template(bank: Bank, params: NDArray[np.float64]) -> Handle:
     return build(replace(bank.prepared, trace=np.zeros(bank.longest, TRACE)), Rules(log=False), params)
 
 
-def _params(setting: Setting, layout: Layout, tree: Tree) -> NDArray[np.float64]:
+def _params(setting: Setting, choice: str, layout: Layout, tree: Tree) -> NDArray[np.float64]:
     """What compiled code finds in ``State.params``."""
     total = int(layout.node_gpus.sum())
     params = np.zeros(columns.BEST + 2 * (total + 1))
@@ -220,9 +225,16 @@ def _params(setting: Setting, layout: Layout, tree: Tree) -> NDArray[np.float64]
     params[columns.HOLD] = setting.hold
     params[columns.TAU] = 1000.0 * setting.tau_s
     params[columns.DECAY] = -np.log(setting.gamma) / params[columns.TAU]
-    params[columns.ORDER] = ORDERS.index(setting.picker)
+    params[columns.ORDER] = ORDERS.index(_order(setting, choice))
     params[columns.BEST :] = np.concatenate(costs_by_size(layout, tree.costs))
     return params
+
+
+def _order(setting: Setting, choice: str) -> str:
+    """Of waiting jobs."""
+    if choice != "gangs":
+        return setting.picker
+    return "sjf" if setting.order == "sjf" else "fcfs"
 
 
 def _tree(base_model: BaseModel) -> Tree:

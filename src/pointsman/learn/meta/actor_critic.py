@@ -14,7 +14,7 @@ from pointsman.learn.algorithms.rollout import Rollout
 from pointsman.learn.meta.weights import LearntWeights
 from pointsman.learn.networks import make_network
 from pointsman.learn.networks.choices import ChoicesConfig
-from pointsman.learn.policies.meta_network import NETWORK, observation
+from pointsman.learn.policies.adaptation.meta_network import NETWORK, observation
 
 CAUTION: Final = 3.0
 """How much more the actor favours the scorer's choice at first, as a logit."""

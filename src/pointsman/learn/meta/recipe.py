@@ -9,6 +9,7 @@ from pointsman.inputs.did_you_mean import did_you_mean
 from pointsman.learn.agents import PRACTICE, Settings, made
 from pointsman.learn.config import Config, parameter
 from pointsman.learn.training_setup import JobsConfig, Load
+from pointsman.policies.placers.placer import Order
 from pointsman.speed.interference.online.expectations import Method
 
 AGENT: Final = "metarl"
@@ -49,6 +50,7 @@ class MetaPractice(JobsConfig):
     jobs: int = parameter(200, "Jobs of a run.", ge=1, le=100_000)
     load: Load | str = parameter(0.7, "Offered load; or several, likewise.")
     contention: str = parameter("duty-cycle", "As of 'pointsman simulate'.")
+    order: Order = parameter("sjf", "Order of jobs: fifo, sjf.")
     sigma: float = parameter(0.2, "How widely effects of pairs of models are drawn, anew for each run.", ge=0, le=2)
 
     def truth(self, seed: int) -> str:

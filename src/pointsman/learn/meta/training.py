@@ -29,8 +29,8 @@ from pointsman.learn.checkpoint import (
     tensors_bytes,
 )
 from pointsman.learn.meta.recipe import AGENT, ALGORITHM, MetaRecipe, Network
-from pointsman.learn.policies.adapting import EPISODES, JOBS, TOGETHER
-from pointsman.learn.policies.meta_network import card_of
+from pointsman.learn.policies.adaptation.adapting import EPISODES, JOBS, TOGETHER
+from pointsman.learn.policies.adaptation.meta_network import card_of
 from pointsman.learn.saved_state import Saved, no_state, read_state
 from pointsman.learn.training_setup import sampler, settings_of
 from pointsman.policies.placers.candidates import weights as shipped
@@ -110,7 +110,7 @@ class MetaTraining:
         own = int(np.random.SeedSequence((self.seed, done)).generate_state(1)[0])
         options: dict[str, Any] = practice.options() | {"node_interference": practice.truth(1 + own)}
         exploration = {} if self.weights is None else self.weights.exploration
-        knowing = {"checkpoint": str(self.directory), "seed": own, "steps": 0, **exploration}
+        knowing = {"checkpoint": str(self.directory), "seed": own, "steps": 0, "order": practice.order, **exploration}
         result = simulate(jobs, practice.cluster, AGENT, log=False, params=knowing, **options)
         seen = parse_experience(result.learnt[NAME].decode(), f"run {done + 1}")
         expectations = Expectations(self.recipe.meta.method, self.recipe.meta.step, self.expected, done)
@@ -133,13 +133,14 @@ class MetaTraining:
         self, weights: "LearntWeights", on: str, jobs: Workload, seen: Sequence[ServerExperience], seed: int
     ) -> dict[str, float]:
         """Let the network adapt to jobs like those of a run, slowed as the run saw it."""
-        from pointsman.learn.policies.rehearsals import like, rehearsals
+        from pointsman.learn.policies.adaptation.rehearsals import like, rehearsals
 
         cluster, draw = load_cluster(on), np.random.default_rng(seed)
         learner = InterferenceLearner(seen)
         learner.begin(sorted(set(jobs.jobs["model"].drop_nulls())), [one.server for one in seen])
         came = [like(jobs.jobs, JOBS, draw) for _ in range(EPISODES)]
-        environments = rehearsals(TOGETHER, cluster, came, learner.spec, shipped.PATIENCE, gamma=weights.gamma)
+        order = self.recipe.practice.order
+        environments = rehearsals(TOGETHER, cluster, came, learner.spec, shipped.PATIENCE, order, gamma=weights.gamma)
         done = len(self.history) / self.recipe.meta.runs
         return weights.learn(environments, seed, self.recipe.meta.decisions, done)
 

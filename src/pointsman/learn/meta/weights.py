@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from pointsman.learn.algorithms.adaptation import STEPS, Adaptation
-from pointsman.learn.policies.meta_network import begun
+from pointsman.learn.policies.adaptation.meta_network import begun
 from pointsman.speed.interference.online.expectations import Method
 
 PART: Final[dict[Method, float]] = {"reptile": 1.0, "fine-tuning": 1.0, "fomaml": 0.003}

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import numpy as np
 
 from pointsman.errors import UsageError
+from pointsman.learn.policies.gang_order import LIMIT_S, QUANTILE, GangOrder
 from pointsman.learn.policies.holding_back import held_back
 from pointsman.learn.policies.judge import Judge
 from pointsman.learn.policies.learned import OK, trained
 from pointsman.policies.placers.interference import FORECASTS_BY
-from pointsman.types import Knowledge, Profile, Reason
+from pointsman.policies.placers.placer import IN_WHAT_ORDER
+from pointsman.types import Profile, Reason
 
 if TYPE_CHECKING:
     from pointsman.cluster.cluster import Cluster
@@ -20,18 +22,13 @@ if TYPE_CHECKING:
     from pointsman.engine.run.view import View
 
 
-class Marl:
+class Marl(GangOrder):
     """Each job belongs to one of several schedulers, which choose its place among the candidates by a trained network,
     forward it once, or let it wait.
     """
 
     name: ClassVar[str] = "marl"
-    needs: ClassVar[Knowledge] = "oracle"
     profiles: ClassVar[tuple[Profile, ...]] = ("iterations", "nodes")
-    placement: ClassVar[str] = "tightest"  # under which any free GPUs will do
-    takes_whole_gpus: ClassVar[bool] = True
-    needs_rates: ClassVar[bool] = True
-    takes_turns: ClassVar[bool] = True
     source: ClassVar[str] = "Zhao and Wu, Multi-agent graph reinforcement learning, IEEE TNSM 2022, arXiv 2112.13354"
 
     def __init__(
@@ -41,6 +38,9 @@ class Marl:
         forward: Annotated[bool, "whether schedulers forward jobs"] = True,
         patience: Annotated[float | None, "share of its duration in which a job would rather wait; as trained"] = None,
         interference: Annotated[str | None, FORECASTS_BY] = None,
+        order: Annotated[str, IN_WHAT_ORDER] = "sjf",
+        patience_s: Annotated[float, LIMIT_S] = 0.0,
+        run_time_quantile: Annotated[float, QUANTILE] = 0.75,
     ) -> None:
         """A policy of a checkpoint."""
         from pointsman.learn.environments.loading import load_gang_deciding
@@ -51,19 +51,15 @@ class Marl:
         self._given = schedulers
         self._as_trained = int(practice.get("schedulers", 1))
         self.divides_among = self._as_trained if schedulers is None else schedulers
-        self._patience = float(practice.get("patience", 0.0)) if patience is None else patience
-        self._forward, self.interference = forward, interference
+        patience = float(practice.get("patience", 0.0)) if patience is None else patience
+        self._order(forward, patience, order, patience_s, run_time_quantile)
+        self.takes_turns = patience_s == 0
+        self.interference = interference
         if not 1 <= self.divides_among <= 1000:
             raise UsageError(f"marl.schedulers = {self.divides_among}: it must be from 1 to 1000")
-        if not 0 <= self._patience < 1e6:
-            raise UsageError(f"marl.patience = {self._patience:g}: it must be from 0 to less than 1e6")
         self._deciding = load_gang_deciding()
         self._window = np.full((1, 1), -1, np.int64)
         self._mask = np.zeros(self._made.card.observation.actions, np.int8)
-
-    def parameters(self) -> list[float]:
-        """What the code that forwards jobs and knows their patience finds in ``State.params``."""
-        return [float(self._forward), self._patience]
 
     def on_cluster(self, cluster: "Cluster") -> None:
         """Be told of the cluster before the run: unless their number was given, no scheduler is without a rack."""

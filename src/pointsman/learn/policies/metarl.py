@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import numpy as np
 
 from pointsman.errors import InputError, UsageError
-from pointsman.learn.policies.adapting import Came
+from pointsman.learn.policies.adaptation.adapting import Came
+from pointsman.learn.policies.gang_order import LIMIT_S, QUANTILE, GangOrder
 from pointsman.learn.policies.holding_back import held_back
 from pointsman.learn.policies.learned import OK, SHIPPED
 from pointsman.policies.placers.candidates import weights as shipped
 from pointsman.policies.placers.candidates.features import FEATURES, SLOW_DOWN, TABLE
 from pointsman.policies.placers.candidates.places import MOST
-from pointsman.types import Event, Knowledge, Profile, Progress, Reason
+from pointsman.policies.placers.placer import IN_WHAT_ORDER
+from pointsman.types import Event, Profile, Progress, Reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,18 +31,14 @@ NOTHING = "none"
 """Instead of a checkpoint: it knows nothing of interference yet."""
 
 
-class MetaRl:
+class MetaRl(GangOrder):
     """Each gang goes to the candidate placement of least cost, as of `scorer`, by a model of the interference that is
     corrected by the speeds of running jobs.
     """
 
     name: ClassVar[str] = "metarl"
-    needs: ClassVar[Knowledge] = "oracle"
     profiles: ClassVar[tuple[Profile, ...]] = ("places", "nodes")
     progress: ClassVar[Progress] = "work"
-    placement: ClassVar[str] = "tightest"  # under which any free GPUs will do
-    takes_whole_gpus: ClassVar[bool] = True
-    needs_rates: ClassVar[bool] = True
     source: ClassVar[str] = "Yang et al., On a meta learning-based scheduler, IEEE TCC 11(4), 2023"
 
     def __init__(
@@ -59,19 +57,21 @@ class MetaRl:
         checkpoint: Annotated[
             str, "directory of a training, or of a run that it goes on from; by default the shipped one, or none"
         ] = "",
+        order: Annotated[str, IN_WHAT_ORDER] = "sjf",
+        patience_s: Annotated[float, LIMIT_S] = 0.0,
+        run_time_quantile: Annotated[float, QUANTILE] = 0.75,
     ) -> None:
         """A policy that knows what runs under other truths have in common, what one run taught it, or nothing."""
         from pointsman.learn.environments.compiled.gangs import ACTIONS
         from pointsman.learn.environments.loading import load_gang_deciding
-        from pointsman.learn.policies.adapting import Adapting
+        from pointsman.learn.policies.adaptation.adapting import Adapting
+        from pointsman.learn.policies.adaptation.meta_network import has_network, network_in
         from pointsman.learn.policies.closed_loop import ClosedLoop
         from pointsman.learn.policies.exploration import Exploration
-        from pointsman.learn.policies.meta_network import has_network, network_in
         from pointsman.speed.interference.online.file import NAME, read_experience
         from pointsman.speed.interference.online.learner import InterferenceLearner
 
-        if not 0 <= patience < 1e6:
-            raise UsageError(f"metarl.patience = {patience:g}: it must be from 0 to less than 1e6")
+        self._order(True, patience, order, patience_s, run_time_quantile)
         if not 1 <= refit_ends <= 1_000_000:
             raise UsageError(f"metarl.refit_ends = {refit_ends}: it must be from 1 to 1,000,000")
         if not 0 <= steps <= 1000:
@@ -87,18 +87,14 @@ class MetaRl:
         self._adapting = None
         if steps > 0 or (place and has_network(place)):
             self._made = network_in(place)
-            self._adapting = Adapting(self._made, patience, steps, seed)
-        self._patience, self._refit_ends, self._learn = patience, refit_ends, learn
+            self._adapting = Adapting(self._made, patience, order, steps, seed)
+        self._refit_ends, self._learn = refit_ends, learn
         self._forecasts: dict[int, float] = {}
         """Of jobs that hold GPUs, by row: how many times as long as alone each was to take."""
         self._deciding = load_gang_deciding()
         self._weights = np.array(shipped.COSTS)
         self._window = np.full((1, 1), -1, np.int64)
         self._mask = np.zeros(ACTIONS, np.int8)
-
-    def parameters(self) -> list[float]:
-        """What the code that knows the patience of jobs finds in ``State.params``."""
-        return [1.0, self._patience]
 
     def on_cluster(self, cluster: "Cluster") -> None:
         """Be told of the cluster before the run."""

@@ -1,1 +1,1 @@
-"""Policies in the order of `fifo-backfill` that differ in placement alone: the baselines of MARL."""
+"""Policies that differ in placement alone, and perhaps in the order of jobs: the baselines of MARL."""

@@ -10,7 +10,7 @@ __all__ = ["Lb", "decide", "on_event", "on_run"]
 
 
 class Lb(Placer):
-    """Worker by worker onto the node with the most free GPUs, whatever its rack; jobs in the order of fifo-backfill."""
+    """Worker by worker onto the node with the most free GPUs, whatever its rack."""
 
     name: ClassVar[str] = "lb"
     hooks: ClassVar[str] = "pointsman.policies.placers.lb"

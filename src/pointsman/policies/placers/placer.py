@@ -1,8 +1,8 @@
-"""What all placers have in common: jobs start in the order of `fifo-backfill`, each on nodes of its scheduler, on GPUs
-that the policy notes.
+"""What all placers have in common: jobs start in the order of `fifo-backfill` or `sjf-backfill`, each on nodes of its
+scheduler, on GPUs that the policy notes.
 """
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -53,8 +53,12 @@ OWN = AFTER_HEADS
 """Where in State.params a policy's own parameters begin."""
 
 
+Order = Literal["fifo", "sjf"]
+IN_WHAT_ORDER = "in what order jobs are tried: fifo, by submission, or sjf, shortest first"
+
+
 class Placer(ReservingPolicy):
-    """Jobs are tried in the order of their submission and start if they fit; none waits for a job ahead of it."""
+    """Jobs are tried in order and start if they fit; none waits for a job ahead of it."""
 
     needs: ClassVar[Knowledge] = "none"
     placement: ClassVar[str] = "tightest"  # under which any free GPUs will do
@@ -67,6 +71,7 @@ class Placer(ReservingPolicy):
         ge=1,
         le=MOST,
     )
+    order: Order = parameter("fifo", IN_WHAT_ORDER)
     forward: bool = parameter(
         True, "a scheduler that cannot place a job now hands it over, once, to one that can, if there is one"
     )
@@ -75,6 +80,11 @@ class Placer(ReservingPolicy):
     def takes_turns(self) -> bool:  # ty: ignore[incompatible-property-override]
         """Unless jobs that have waited too long go before others."""
         return self.patience_s == 0
+
+    @property
+    def durations(self) -> Knowledge | Literal["history"]:
+        """Shortest jobs first needs them."""
+        return "oracle" if self.order == "sjf" else super().durations
 
     @property
     def divides_among(self) -> int:
@@ -87,7 +97,11 @@ class Placer(ReservingPolicy):
         return forwards(memory)
 
     def parameters(self) -> list[float]:
-        return [float(self.forward), 0.0, *self.head_params()]
+        return self._shared(patience=0.0)
+
+    def _shared(self, patience: float) -> list[float]:
+        """What all find there."""
+        return [float(self.forward), patience, float(self.order == "sjf"), *self.head_params()]
 
 
 class PatientPlacer(Placer):
@@ -98,7 +112,7 @@ class PatientPlacer(Placer):
     patience: float
 
     def parameters(self) -> list[float]:
-        return [float(self.forward), self.patience, *self.head_params()]
+        return self._shared(self.patience)
 
     def delay_of(self, job: Any) -> Delay | None:
         """Until its patience ends a job takes no GPUs beyond one node, or rack, if one could hold it."""

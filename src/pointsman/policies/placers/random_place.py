@@ -15,7 +15,7 @@ __all__ = ["RandomPlace", "decide", "on_event", "on_run"]
 
 
 class RandomPlace(Placer):
-    """Any free GPUs, each set of them as likely as any other; jobs in the order of fifo-backfill."""
+    """Any free GPUs, each set of them as likely as any other."""
 
     name: ClassVar[str] = "random-place"
     hooks: ClassVar[str] = "pointsman.policies.placers.random_place"

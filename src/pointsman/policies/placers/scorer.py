@@ -21,7 +21,9 @@ from pointsman.policies.placers.candidates.places import list_candidates, note_c
 from pointsman.policies.placers.filling import is_compact
 from pointsman.policies.placers.interference import FORECASTS_BY
 from pointsman.policies.placers.placer import (
+    IN_WHAT_ORDER,
     OWN,
+    Order,
     PatientPlacer,
     alternative_of,
     next_job,
@@ -46,6 +48,7 @@ class Scorer(PatientPlacer):
     needs_rates: ClassVar[bool] = True
     source: ClassVar[str] = "ours (docs/papers/marl.md); weights: python -m benchmarks.marl.trainings"
 
+    order: Order = parameter("sjf", IN_WHAT_ORDER)
     slow_down: float = parameter(shipped.SLOW_DOWN, "weight of 1 / rate - 1")
     harm: float = parameter(shipped.HARM, "weight of the delay of running jobs, over the job's own work")
     servers: float = parameter(shipped.SERVERS, "weight of servers beyond the first")

@@ -31,7 +31,7 @@ COST, NEARNESS, STARTED, GANGS, INVALID, METRICS = 12, 13, 14, 15, 16, 17
 times (ms) and bounded slow-downs; Σ communication costs of jobs started, and normalised proximities; how many have
 started, and how many of these have several GPUs; invalid actions. METRICS is the end of them."""
 
-HOLD, TAU, ORDER, DECAY, BEST = 4, 5, 6, 7, 8
+HOLD, TAU, ORDER, DECAY, BEST = 5, 6, 7, 8, 9
 """``State.params``: the price of a waiting GPU; ms of the unit of time of rewards; the order of jobs (PlaceJob); how
 fast rewards lose their worth (1/ms); from where on the least and then the greatest communication cost of a gang of 0,
 1, ... GPUs stand. Those before are the placers' (`placers.placer`)."""

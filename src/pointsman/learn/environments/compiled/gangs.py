@@ -1,10 +1,11 @@
 """PlaceGang: where the gang of the next waiting job goes, or that it is forwarded, or waits
 (``docs/papers/marl.md`` §5).
 
-Jobs are asked for one by one in the order of `fifo-backfill`, each as soon as its scheduler has room for it or may
-forward it. A job that waits is asked for again after a while, or when it could be placed compactly or forwarded and
-before could not: its s1 says when (ms), its s3 whether it already could. A job that can be placed waits only while it
-is patient (`policies.placers.waiting.patience`), so that none waits for ever.
+Jobs are asked for one by one in the order of the placers, each as soon as its scheduler has room for it or may forward
+it. A job that waits is asked for again after a while, or when it could be placed compactly or forwarded and before
+could not: its s1 says when (ms), its s3 whether it already could. A job that can be placed waits only while it is
+patient (`policies.placers.waiting.patience`). One that cannot be placed may wait for ever, unless waits are bounded
+(`policies.placers.waiting.heads`): then overdue jobs are asked for first, and take a place if there is one.
 """
 
 import numpy as np
@@ -15,16 +16,18 @@ from pointsman.engine.index.treap import before
 from pointsman.engine.jit.compile import cold, core
 from pointsman.engine.placement.eligible import alternative_with_room
 from pointsman.engine.rate_models.forecast import send_at_once
-from pointsman.engine.state.due_times import NEVER
 from pointsman.engine.state.records import ACTIVE, Int, State
 from pointsman.learn.environments.compiled.window import NOBODY, may_wait
 from pointsman.policies.parts.backfill import has_room
+from pointsman.policies.parts.reserving.overdue_heads import follow, note_start, serves_overdue
 from pointsman.policies.placers.candidates.features import measure
 from pointsman.policies.placers.candidates.neighbours import begin_decision
 from pointsman.policies.placers.candidates.places import MOST, list_candidates, note_candidate
 from pointsman.policies.placers.filling import clear_scores, note_compact
 from pointsman.policies.placers.schedulers import destination, end_decision, forward_to, may_decide, was_forwarded
+from pointsman.policies.placers.waiting.heads import HEADS, OVERDUE, end_cycle, next_around_heads
 from pointsman.policies.placers.waiting.patience import end_of_patience, is_patient
+from pointsman.types import Event
 
 FORWARD, WAIT, ACTIONS = MOST, MOST + 1, MOST + 2
 """Actions: first the candidates."""
@@ -32,6 +35,8 @@ AGAIN_SHARE, LEAST_MS = 0.1, 60_000.0
 """A job that waits is asked for again after this share of its duration, or of the time since it came if that is longer,
 and at least so many ms (ours).
 """
+WAITED = int(Event.SUBMIT)
+"""As what a job that is to wait is followed: it is to be called when it will be overdue."""
 
 
 @cold
@@ -65,7 +70,7 @@ def _first_of(S: State, c: Int) -> Int:
     while j >= 0:
         J = S.jobs[j]
         kind = _kind_of(S, j)
-        if is_patient(S, j) and J.alarm == NEVER:  # then others may take it that have no compact place
+        if is_patient(S, j) and J.alarm > end_of_patience(S, j):  # then others may take it that have no compact place
             set_alarm(S, j, np.int64(end_of_patience(S, j)))
         if nowhere & kind == 0 and not _may_be_asked(S, j):
             nowhere |= kind
@@ -81,7 +86,7 @@ def _first_of(S: State, c: Int) -> Int:
 
 
 @cold
-def _next_job(S: State) -> Int:
+def _next_in_order(S: State) -> Int:
     """The first waiting job, in order, to be decided about; -1 if there is none."""
     best = np.int64(-1)
     if S.g[0].free > 0:
@@ -90,6 +95,15 @@ def _next_job(S: State) -> Int:
             if j >= 0 and may_decide(S, j) and (best < 0 or before(S, j, best)):
                 best = j
     return best
+
+
+@core
+def _next_job(S: State) -> Int:
+    """The next job to be decided about, overdue ones first; -1 if there is none."""
+    if not serves_overdue(S, np.int64(HEADS)):
+        return _next_in_order(S)
+    j = next_around_heads(S)
+    return _next_in_order(S) if j < 0 else j
 
 
 @cold
@@ -119,15 +133,18 @@ def look(S: State, window: np.ndarray, mask: np.ndarray, rules: np.ndarray) -> b
     many = list_and_measure(S, j)
     for i in range(many):
         mask[i] = 1
-    mask[FORWARD] = destination(S, j) >= 0
+    mask[FORWARD] = destination(S, j) >= 0 and (many == 0 or S.jobs[j].overdue == 0)
     mask[WAIT] = (may_wait(S) and (many == 0 or is_patient(S, j))) or (many == 0 and mask[FORWARD] == 0)
     return True
 
 
 @core
 def is_choice(S: State, window: np.ndarray, mask: np.ndarray, rules: np.ndarray) -> bool:
-    """The same where there is something to look at."""
-    return S.g[0].free > 0 and S.g[0].pending > 0 and look(S, window, mask, rules)
+    """The same where there is something to look at; if there is no job to be decided about, the cycle is over."""
+    some = S.g[0].free > 0 and S.g[0].pending > 0 and look(S, window, mask, rules)
+    if not some:
+        end_cycle(S)
+    return some
 
 
 @core
@@ -147,6 +164,7 @@ def _wait(S: State, j: Int) -> None:
     J.s1 = min(again, end_of_patience(S, j)) if is_patient(S, j) else again
     J.s3 = 1.0 if _has_good_choice(S, j) else 0.0
     set_alarm(S, j, np.int64(J.s1))
+    follow(S, np.int64(WAITED), j, np.int64(HEADS), np.int64(OVERDUE))
 
 
 @core
@@ -164,5 +182,9 @@ def act(S: State, window: np.ndarray, action: Int, rules: np.ndarray) -> tuple[I
     S.jobs[j].s1 = 0.0
     S.jobs[j].s3 = 0.0
     answer = start_on(S, j, OK)
-    send_at_once(S, j)
+    if answer == OK:
+        note_start(S, j, np.int64(HEADS), np.int64(OVERDUE))
+        send_at_once(S, j)
+    else:
+        end_cycle(S)
     return j, answer

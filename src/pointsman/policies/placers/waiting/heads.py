@@ -17,10 +17,10 @@ from pointsman.policies.parts.reserving.overdue_heads import (
     ratio_to_come,
 )
 from pointsman.policies.parts.reserving.reserved_gpus import hide_reserved, unhide_reserved
-from pointsman.policies.placers.waiting.patience import PATIENCE, takes_what_is_free
+from pointsman.policies.placers.waiting.patience import BY_ESTIMATE, takes_what_is_free
 from pointsman.policies.sdk import ACTIVE, Int, State, before, blocked, close_queue, cold, core, over_limit
 
-HEADS = PATIENCE + 1
+HEADS = BY_ESTIMATE + 1
 """Where the parameters of the part begin in State.params."""
 AFTER_HEADS = HEADS + HEAD_PARAMS
 OVERDUE = 2048
@@ -48,12 +48,14 @@ def _next_overdue(S: State) -> Int:
 
 @core
 def _first_in_time(S: State, c: Int) -> Int:
-    """The first job of class `c` that takes what is free and ends by the shadow times of heads; -1 if there is none."""
+    """The first job of class `c` that takes what is free, was not told to wait (until its s1), and ends by the shadow
+    times of heads; -1 if there is none.
+    """
     longest = longest_in_time(S, c, S.memory[RATIO])
     if longest < 0.0 or blocked(S, c) or not has_room(S, c):
         return np.int64(-1)
     j = np.int64(S.buckets[c].first)
-    while j >= 0 and (S.jobs[j].estimate > longest or not takes_what_is_free(S, j, c)):
+    while j >= 0 and (S.jobs[j].estimate > longest or S.jobs[j].s1 > S.g[0].now or not takes_what_is_free(S, j, c)):
         j = S.jobs[j].later
     return j
 
@@ -97,6 +99,7 @@ def next_around_heads(S: State) -> Int:
 
 @core
 def end_cycle(S: State) -> None:
-    """No job starts any more: reserved GPUs are free again."""
-    unhide_reserved(S)
+    """No job starts any more: GPUs that were hidden are free again."""
+    if S.memory[PHASE] == REST:
+        unhide_reserved(S)
     S.memory[PHASE] = BEGIN

@@ -11,8 +11,17 @@ from pointsman.policies.parts.levels import NETWORK, best_level
 from pointsman.policies.placers.filling import clear_scores, note_compact
 from pointsman.policies.sdk import PENDING, Int, State, alternative_with_room, core, dequeue, enqueue, set_alarm
 
-PATIENCE = 1
-"""Where in State.params the share stands."""
+PATIENCE, BY_ESTIMATE = 1, 2
+"""Where in State.params the share stands, and whether jobs go by their estimates."""
+
+
+@core
+def turn_of(S: State, j: Int) -> float:
+    """By what job `j` stands in order among those of equal priority; equal ones go by submission, and so do all
+    without an estimate.
+    """
+    estimate = S.jobs[j].estimate
+    return estimate if S.params[BY_ESTIMATE] != 0.0 and estimate >= 0.0 else 0.0
 
 
 @core
@@ -41,10 +50,10 @@ def wait_patiently(S: State, j: Int) -> None:
     J = S.jobs[j]
     if J.state == PENDING:
         if J.bucket < 0:
-            enqueue(S, j, 0.0, end_of_patience(S, j))
+            enqueue(S, j, turn_of(S, j), end_of_patience(S, j))
         elif J.overdue and J.aux > 0.0:
             dequeue(S, j)
-            enqueue(S, j, 0.0, 0.0)
+            enqueue(S, j, turn_of(S, j), 0.0)
         if J.aux > S.g[0].now and J.aux < J.alarm:
             set_alarm(S, j, np.int64(J.aux))
         J.s0 = np.float64(best_level(S, j) if is_patient(S, j) else NETWORK)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from pointsman.learn.policies.regimes import Regimes
+from pointsman.learn.policies.adaptation.regimes import Regimes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,12 +69,13 @@ class Adapting:
     Args:
         made: the network, with meta-learnt weights.
         patience: of the scorer that it mends.
+        order: of jobs.
         steps: of an adaptation; 0: it never adapts, and the weights are used as they are.
         seed: of the episodes and of what is tried.
     """
 
-    def __init__(self, made: "Checkpoint", patience: float, steps: int, seed: int) -> None:
-        self._made, self._patience, self._steps, self._seed = made, patience, steps, seed
+    def __init__(self, made: "Checkpoint", patience: float, order: str, steps: int, seed: int) -> None:
+        self._made, self._patience, self._order, self._steps, self._seed = made, patience, order, steps, seed
         self._begin()
 
     def _begin(self) -> None:
@@ -107,7 +108,7 @@ class Adapting:
 
     def adapt(self, view: "View", spec: "LearnedSpec", profiles: "Sequence[str | Path]", why: str) -> None:
         """From the meta-learnt weights to those for the jobs that came last, slowed as `spec` has it."""
-        from pointsman.learn.policies.rehearsals import written
+        from pointsman.learn.policies.adaptation.rehearsals import written
 
         with written(spec) as expected:
             self._adapt(view, expected, profiles, why)
@@ -148,15 +149,15 @@ class Adapting:
         """Simulations in step, of jobs like those that came last."""
         import polars as pl
 
-        from pointsman.learn.policies.rehearsals import like, rehearsals_by
+        from pointsman.learn.policies.adaptation.rehearsals import like, rehearsals_by
 
         draw, came = np.random.default_rng(seed), pl.DataFrame(list(self._came), orient="row")
         drawn = [like(came, JOBS, draw) for _ in range(EPISODES)]
-        return rehearsals_by(expected, together, self._cluster, drawn, self._patience, profiles)
+        return rehearsals_by(expected, together, self._cluster, drawn, self._patience, self._order, profiles)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Adapting":
         """One that goes on by itself; weights are never changed where they are, so both have the same."""
-        twin = Adapting(self._made, self._patience, self._steps, self._seed)
+        twin = Adapting(self._made, self._patience, self._order, self._steps, self._seed)
         twin.done, twin._cluster = list(self.done), self._cluster
         twin._regimes, twin._came = deepcopy(self._regimes), deque(self._came, LAST)
         if self.judge is not None:

@@ -28,14 +28,15 @@ def rehearsals(
     workloads: Sequence[Workload],
     spec: "LearnedSpec",
     patience: float,
+    order: str,
     profiles: Sequence[str | Path] = (),
     gamma: float = 1.0,
 ) -> PlaceGangVectorEnv:
-    """So many simulations in step, of one scheduler, in which `spec` is the truth; `profiles` as of a run, `gamma` as
-    of an environment.
+    """So many simulations in step, of one scheduler, in which `spec` is the truth; `profiles` as of a run; `order` and
+    `gamma` as of an environment.
     """
     with written(spec) as expected:
-        return rehearsals_by(expected, many, cluster, workloads, patience, profiles, gamma)
+        return rehearsals_by(expected, many, cluster, workloads, patience, order, profiles, gamma)
 
 
 @contextmanager
@@ -53,14 +54,15 @@ def rehearsals_by(
     cluster: Cluster | str,
     workloads: Sequence[Workload],
     patience: float,
+    order: str,
     profiles: Sequence[str | Path] = (),
     gamma: float = 1.0,
 ) -> PlaceGangVectorEnv:
     """As `rehearsals`, by a file."""
     return PlaceGangVectorEnv(
         many, cluster=cluster, workload=Listed(workloads), episodes=len(workloads), patience=patience,
-        rate_model="rates", contention=CONTENTION, factors={"node_interference": str(expected)}, horizon_s=None,
-        gamma=gamma, profiles=profiles,
+        order=order, rate_model="rates", contention=CONTENTION, factors={"node_interference": str(expected)},
+        horizon_s=None, gamma=gamma, profiles=profiles,
     )  # fmt: skip
 
 

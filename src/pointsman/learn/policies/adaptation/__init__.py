@@ -1,0 +1,1 @@
+"""How a policy adapts to other jobs while it runs: when, in what it rehearses, and from which weights."""

@@ -1,0 +1,33 @@
+"""The bookkeeping under policies written in Python that place gangs as the environment PlaceGang does: jobs wait in the
+order of the placers, and those that have waited too long get reservations.
+"""
+
+import numpy as np
+
+from pointsman.engine.actions import python_policy_hooks as usual
+from pointsman.engine.actions.python_policy_hooks import decide
+from pointsman.policies.parts.reserving.overdue_heads import follow, predict_end, serves_overdue
+from pointsman.policies.placers.waiting.heads import HEADS, OVERDUE
+from pointsman.policies.placers.waiting.patience import turn_of
+from pointsman.policies.sdk import PENDING, Int, State, core, enqueue
+
+__all__ = ["decide", "on_event", "on_run"]
+
+
+@core
+def on_event(S: State, kind: Int, j: Int) -> None:
+    """A job that waits joins its class."""
+    if j < 0:
+        return
+    follow(S, kind, j, np.int64(HEADS), np.int64(OVERDUE))
+    if S.jobs[j].state == PENDING and S.jobs[j].bucket < 0:
+        enqueue(S, j, turn_of(S, j), np.inf)
+
+
+@core
+def on_run(S: State, j: Int) -> None:
+    """A job that runs joins the running ones."""
+    if serves_overdue(S, np.int64(HEADS)):
+        predict_end(S, j, np.int64(0), np.int64(HEADS), np.int64(OVERDUE))
+    else:
+        usual.on_run(S, j)
