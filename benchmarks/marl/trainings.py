@@ -14,7 +14,18 @@ from pathlib import Path
 import yaml
 
 from benchmarks.marl.cells import CORES, Cell
-from benchmarks.marl.variants import ABLATIONS, BLIND, FIVE, MARL, MEASURED, SINGLE, Variant
+from benchmarks.marl.variants import (
+    ABLATIONS,
+    BLIND,
+    FIFO,
+    FIVE,
+    MARL,
+    MEASURED,
+    MIXED,
+    SCORER_OF,
+    SINGLE,
+    Variant,
+)
 from benchmarks.placement.cell import cluster
 
 SERVERS = 64
@@ -24,10 +35,7 @@ LOGGED = [
     (like, load, policy) for load in (0.7, 0.9) for like in ("philly", "1-8", "1-16") for policy in ("packed", "lif")
 ]
 LOG_SEEDS = (*range(91, 100), 910, 911, 912)
-PRACTICE = {
-    "practice.workload": "dl2-1-8 + dl2-1-8 + dl2-1-16 + dl2-philly",
-    "practice.load": "0.7 + 0.9 + 0.9 + 0.9",
-}
+WORKLOADS, LOADS = ("dl2-1-8", "dl2-1-8", "dl2-1-16", "dl2-philly"), ("0.7", "0.9", "0.9", "0.9")
 """Both tasks learn on a mixture, so that none is tuned to one cell."""
 
 
@@ -42,10 +50,11 @@ def main() -> None:
     for cores in CORES:
         _learn_interference(into, Cell(cpus=cores))
     know_less(into)
-    for seed in FIVE:
-        if _is_wanted(f"scorer-{seed}", given.only):
-            _scorer(into, seed)
-    for variant in (MARL, SINGLE, *ABLATIONS):
+    for order, name in SCORER_OF.items():
+        for seed in FIVE:
+            if _is_wanted(f"{name}-{seed}", given.only):
+                _scorer(into, f"{name}-{seed}", order, seed)
+    for variant in (MARL, FIFO, MIXED, SINGLE, *ABLATIONS):
         for seed in variant.trainings:
             if _is_wanted(f"{variant.name}-{seed}", given.only):
                 _marl(into, variant, seed)
@@ -87,14 +96,22 @@ def know_less(into: Path) -> None:
         less.write_text(yaml.safe_dump(known, sort_keys=False), encoding="utf-8")
 
 
-def _scorer(into: Path, seed: int) -> None:
+def _practice(order: str) -> dict[str, str]:
+    """What is practised in this order of jobs; or half of the time in each."""
+    orders = ("sjf", "fifo") if order == "mixed" else (order,)
+    given = {"workload": WORKLOADS * len(orders), "load": LOADS * len(orders)}
+    each = [order for order in orders for _ in WORKLOADS] if len(orders) > 1 else orders
+    return {f"practice.{name}": " + ".join(parts) for name, parts in (given | {"order": each}).items()}
+
+
+def _scorer(into: Path, name: str, order: str, seed: int) -> None:
     own = {"practice.workloads": "2", "practice.assign_models": "none", **_knowing(into, Cell().learnt)}
-    _train("scorer", into / f"scorer-{seed}", seed, Cell().cluster(into)[0], PRACTICE | own)
+    _train("scorer", into / name, seed, Cell().cluster(into)[0], _practice(order) | own)
 
 
 def _marl(into: Path, variant: Variant, seed: int) -> None:
     """It mends the choices of the scorer of the same seed."""
-    weights = json.loads((into / f"scorer-{seed}" / "policy.json").read_text(encoding="utf-8"))
+    weights = json.loads((into / variant.scorer(seed) / "policy.json").read_text(encoding="utf-8"))
     patience = str(weights.pop("patience"))
     own = {
         "practice.jobs": "1500",
@@ -104,7 +121,7 @@ def _marl(into: Path, variant: Variant, seed: int) -> None:
         **variant.settings,
     }
     on, place = cluster(into, SERVERS, per_rack=4), into / f"{variant.name}-{seed}"
-    _train("marl", place, seed, on, PRACTICE | own, "--steps", str(variant.decisions))
+    _train("marl", place, seed, on, _practice(variant.order) | own, "--steps", str(variant.decisions))
 
 
 def _knowing(into: Path, file: str | None) -> dict[str, str]:

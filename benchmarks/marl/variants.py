@@ -27,9 +27,19 @@ class Variant:
     """That it learns from. Four times as many gained no more (``docs/papers/marl.md`` §5)."""
     divided: bool = True
     """Whether several schedulers share the cluster, in training and in use."""
+    order: str = "sjf"
+    """Of jobs, in training."""
+
+    def scorer(self, seed: int) -> str:
+        """The training of the scorer whose choices it mends."""
+        return f"{SCORER_OF['fifo' if self.order == 'fifo' else 'sjf']}-{seed}"
 
 
+SCORER_OF: Final = {"sjf": "scorer", "fifo": "scorer-fifo"}
+"""By the order of jobs, under what name the scorer is trained in it."""
 MARL: Final = Variant("marl", "marl", trainings=FIVE)
+FIFO: Final = Variant("fifo", "marl, fifo", trainings=FIVE, order="fifo")
+MIXED: Final = Variant("mixed", "marl, trained in both orders", trainings=FIVE, order="mixed")
 ALONE: Final = {"practice.schedulers": "1", "marl.graph": "false"}
 SINGLE: Final = Variant("single", "single agent", ALONE, trainings=FIVE, divided=False)
 """Harmony-like: one scheduler, and nodes judged by their own features alone."""

@@ -48,6 +48,27 @@ class Agent:
     """Where it differs from the defaults."""
 
 
+_SEVERAL_SCHEDULERS: Settings = {
+    PRACTICE: {
+        "cluster": "fat-tree:8/gpus=4,nic=10Gbps",
+        "workload": "dl2-1-8",
+        "load": 0.7,
+        "jobs": 3000,
+        "rate_model": "rates",
+        "contention": "duty-cycle",
+        "node_interference": "table",
+        "schedulers": 4,
+        "order": "sjf",
+        "gamma": 1.0,
+        "assign_models": None,
+        "horizon_s": None,
+        "tau_s": None,
+        "episodes": 64,
+    },
+}
+MARL = Agent("marl", "marl", "counterfactual", "gangs", _SEVERAL_SCHEDULERS)
+ACTORS = Agent("marl", "marl-actors", "ppo", "gangs", _SEVERAL_SCHEDULERS)
+"""The same task for agents that learn by rewards, as in the paper."""
 AGENTS = {
     agent.name: agent
     for agent in (
@@ -76,32 +97,11 @@ AGENTS = {
             "place",
             {"ppo": {"entropy_weight": 0.005, "value_weight": 0.05, "epochs": 10}},
         ),
-        Agent(
-            "marl",
-            "marl",
-            "counterfactual",
-            "gangs",
-            {
-                PRACTICE: {
-                    "cluster": "fat-tree:8/gpus=4,nic=10Gbps",
-                    "workload": "dl2-1-8",
-                    "load": 0.7,
-                    "jobs": 3000,
-                    "rate_model": "rates",
-                    "contention": "duty-cycle",
-                    "node_interference": "table",
-                    "schedulers": 4,
-                    "order": "sjf",
-                    "gamma": 1.0,
-                    "assign_models": None,
-                    "horizon_s": None,
-                    "tau_s": None,
-                    "episodes": 64,
-                },
-            },
-        ),
+        MARL,
     )
 }
+LEARNERS = {"marl": {"improvement": MARL, "actor-critic": ACTORS}}
+"""Agents that are trained in several ways, by the parameter ``learner`` of their networks; the first is the default."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ def recipe(name: str, settings: Settings) -> Recipe:
     """
     if name not in AGENTS:
         raise UsageError(f"there is no agent {name!r:.60} ({did_you_mean(name, AGENTS)})")
-    agent = AGENTS[name]
+    agent = _by_learner(name, settings)
     kinds = kinds_of(agent)
     for given in settings:
         if given not in kinds:
@@ -135,6 +135,26 @@ def recipe(name: str, settings: Settings) -> Recipe:
     values = {part: {**agent.settings.get(part, {}), **settings.get(part, {})} for part in kinds}
     network, algorithm = (made(part, kinds[part], values[part]) for part in (agent.name, agent.algorithm))
     return Recipe(agent, network, algorithm, practice_config(values[PRACTICE]))
+
+
+def _by_learner(name: str, settings: Settings) -> Agent:
+    """The agent of this name as it is to be trained.
+
+    Raises:
+        UsageError: there is no such way.
+    """
+    ways = LEARNERS.get(name, {})
+    learner = settings.get(name, {}).get("learner")
+    if not ways or learner is None:
+        return AGENTS[name]
+    if learner not in ways:
+        raise UsageError(f"{name}.learner = {learner!r:.60} ({did_you_mean(str(learner), ways)})")
+    return ways[learner]
+
+
+def networks_of(name: str) -> tuple[str, ...]:
+    """The networks that an agent of this name may have."""
+    return tuple(agent.network for agent in LEARNERS.get(name, {"": AGENTS[name]}).values())
 
 
 def practice_config(values: Mapping[str, Any]) -> PracticeConfig:

@@ -17,6 +17,7 @@ NETWORKS = {
     "choices": "pointsman.learn.networks.choices:ChoicesNetwork",
     "valued-choices": "pointsman.learn.networks.valued_choices:ValuedChoicesNetwork",
     "marl": "pointsman.learn.networks.marl:MarlNetwork",
+    "marl-actors": "pointsman.learn.networks.marl_actors:ActorsNetwork",
     "proximity": "pointsman.learn.networks.proximity:ProximityNetwork",
 }
 

@@ -6,14 +6,15 @@ worth the simulator itself tells in training (`learn.algorithms.counterfactual`)
 """
 
 from itertools import pairwise
-from typing import Annotated, Any, ClassVar
+from typing import Any, ClassVar
 
 import torch
-from pydantic import Field, field_validator
+from pydantic import field_validator
 from torch import Tensor, nn
 
 from pointsman.learn.config import Config, parameter
 from pointsman.learn.networks.actor_critic import ActorCritic, Observation, scaled, widths
+from pointsman.learn.networks.graph_encoder import Width
 from pointsman.learn.networks.shapes import Shapes
 from pointsman.policies.placers.candidates import weights as shipped
 
@@ -27,10 +28,6 @@ FORWARD, WAIT = -2, -1
 """The last actions."""
 CHOICES = 3
 """Kinds of them: a candidate, to forward, to wait."""
-
-
-Width = Annotated[int, Field(ge=1, le=4096)]
-"""Of a layer."""
 
 
 class ChoicesConfig(Config):
@@ -66,12 +63,16 @@ class ChoicesNetwork(ActorCritic):
         widths(shapes, self.inputs)
         self.config = config
         self._begin(shapes)
-        job, own, part = shapes["job"][-1], shapes["candidates"][-1], shapes["schedulers"][-1]
-        self.told = perceptron(job + 2 * part + 2 * own + CHOICES, config.head, 1)
+        self._judge(shapes)
         self.register_buffer("weights", torch.tensor(config.weights))
 
     def _begin(self, shapes: Shapes) -> None:
         """Make what comes before the judge; first weights are drawn in this order."""
+
+    def _judge(self, shapes: Shapes) -> None:
+        """Make the judge."""
+        job, own, part = shapes["job"][-1], shapes["candidates"][-1], shapes["schedulers"][-1]
+        self.told = perceptron(job + 2 * part + 2 * own + CHOICES, self.config.head, 1)
 
     def forward(self, observation: Observation) -> tuple[Tensor, Tensor]:
         costs = self._costs(observation["candidates"])
@@ -88,7 +89,7 @@ class ChoicesNetwork(ActorCritic):
         the choice itself.
         """
         candidates, schedulers = observation["candidates"], observation["schedulers"]
-        cheapest = of_rows(_cheapest(costs), candidates)
+        cheapest = of_rows(cheapest_of(costs), candidates)
         queues = [of_rows(observation["owner"], schedulers), schedulers.mean(1)]
         kinds = torch.eye(CHOICES, device=candidates.device)[[0] * candidates.shape[1] + [1, 2]]
         choices = torch.cat(
@@ -128,7 +129,7 @@ def _usual(observation: Observation, costs: Tensor) -> Tensor:
     return torch.where(compact.amin(-1) < torch.inf, compact.argmin(-1), otherwise)
 
 
-def _cheapest(costs: Tensor) -> Tensor:
+def cheapest_of(costs: Tensor) -> Tensor:
     """(B, candidates) 1 for the cheapest, 0 for the others, and for all where there is none."""
     best = nn.functional.one_hot(costs.argmin(-1), costs.shape[1]).to(costs.dtype)
     return best * (costs.amin(-1, keepdim=True) < torch.inf)

@@ -6,7 +6,7 @@ joined to the racks it owns and to the other schedulers.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Final
 
@@ -56,6 +56,19 @@ def graphs_of(cluster: Cluster, owner: NDArray[np.int64]) -> ClusterGraphs:
     return ClusterGraphs(
         inside, _whole(parts), _whole(node_of), among, _whole(kinds), _whole(owner), _whole(layout.node_gpus)
     )
+
+
+def of_own_racks(cluster: Cluster, owner: NDArray[np.int64]) -> ClusterGraphs:
+    """The same, but of the upper graph only what joins the nodes of a rack to its switch, and that to its scheduler:
+    nothing joins the racks of one scheduler to those of another.
+    """
+    whole = graphs_of(cluster, owner)
+    graph, many = cluster.graph(), len(owner)
+    mine = [max(pair) == many + graph.rack[min(pair)] if min(pair) < many else False for pair in graph.links.tolist()]
+    racks = np.unique(np.stack([many + graph.rack[:many], len(graph.names) + owner], 1), axis=0)
+    links = np.concatenate([graph.links[mine], racks])
+    told = np.concatenate([_told(graph.gbps[mine] * GB_PER_S / 8), np.tile([0.0, 1.0], (len(racks), 1))])
+    return replace(whole, among=both_ways(links, told, len(whole.kinds)))
 
 
 def _whole(numbers: Sequence[int] | NDArray[np.int64]) -> Tensor:

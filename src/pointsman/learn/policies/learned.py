@@ -176,12 +176,12 @@ def _check_kind(card: "Card", place: Path) -> None:
     Raises:
         InputError: it is of another kind.
     """
-    from pointsman.learn.agents import AGENTS
+    from pointsman.learn.agents import AGENTS, networks_of
     from pointsman.learn.environments.compiled.gangs import ACTIONS as GANG_ACTIONS
     from pointsman.learn.environments.compiled.observations.proximity import PLACES
 
     agent, seen = AGENTS[card.agent], card.observation
-    if card.network.name != agent.network:
+    if card.network.name not in networks_of(card.agent):
         raise InputError(f"{card.agent} with the network {card.network.name!r:.60}", path=place, fix="train it again")
     _check_numbers(card, place)
     if agent.task == "gangs" and (seen.name, seen.actions) == ("gangs", GANG_ACTIONS):
