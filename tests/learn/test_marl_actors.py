@@ -1,6 +1,5 @@
 """MARL's actors: each sees its own racks and what the others send, the critic teaches them, and gradients are right."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +17,6 @@ from pointsman.learn.environments import PlaceGangEnv  # noqa: E402
 from pointsman.learn.networks.choices import FORWARD, MAY_FORWARD  # noqa: E402
 from pointsman.learn.networks.cluster_graphs import NODE, SCHEDULER, SWITCH, of_own_racks  # noqa: E402
 from pointsman.learn.networks.marl_actors import COMPACT_ELSEWHERE, ActorsConfig, ActorsNetwork  # noqa: E402
-from pointsman.learn.networks.message_passing import Edges  # noqa: E402
 from pointsman.learn.setup import begin  # noqa: E402
 from pointsman.workload import generate  # noqa: E402
 from tests.free import simulate  # noqa: E402
@@ -137,10 +135,6 @@ def test_the_order_of_candidates_and_of_nodes_is_nothing(graph: bool) -> None:
 def test_gradients_are_those_of_finite_differences(part: str) -> None:
     """Of PPO's loss of the actor, and of the critic's error, along random directions."""
     made = network().double()
-    exact = (
-        Edges(edges.average.double(), edges.features.double()) for edges in (made.graphs.inside, made.graphs.among)
-    )
-    made.graphs = replace(made.graphs, **dict(zip(("inside", "among"), exact, strict=True)))
     now = {name: torch.cat([one[name].double() for one in seen()]) for name in (*made.inputs, "action_mask")}
     mask = now["action_mask"] != 0
     action, gain = mask.double().argmax(1), torch.randn(len(mask), dtype=torch.double)

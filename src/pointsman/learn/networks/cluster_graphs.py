@@ -17,7 +17,7 @@ from torch import Tensor
 
 from pointsman.cluster.cluster import Cluster
 from pointsman.cluster.layout import Host, Layout, uplink_bandwidths
-from pointsman.learn.networks.message_passing import Edges, both_ways
+from pointsman.learn.networks.message_passing import Edges, Mapped, both_ways
 
 GPU, PCIE, SOCKET, SOCKET_LINK, CARD, PARTS = range(6)
 """Kinds of vertices of the lower graph."""
@@ -46,6 +46,11 @@ class ClusterGraphs:
     """(M) the scheduler of each node."""
     gpus: Tensor
     """(M) GPUs of each node."""
+
+    def mapped(self, to: Mapped) -> "ClusterGraphs":
+        """The same on another device, or of another type."""
+        rest = {name: to(getattr(self, name)) for name in ("parts", "node_of", "kinds", "owner", "gpus")}
+        return ClusterGraphs(inside=self.inside.mapped(to), among=self.among.mapped(to), **rest)
 
 
 def graphs_of(cluster: Cluster, owner: NDArray[np.int64]) -> ClusterGraphs:

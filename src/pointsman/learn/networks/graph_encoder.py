@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from pointsman.learn.config import Config, parameter
 from pointsman.learn.networks.actor_critic import Observation, scaled
 from pointsman.learn.networks.cluster_graphs import EDGE_FEATURES, KINDS, PARTS, ClusterGraphs
-from pointsman.learn.networks.message_passing import GAIN, MessagePassing
+from pointsman.learn.networks.message_passing import GAIN, Mapped, MessagePassing
 from pointsman.learn.networks.shapes import Shapes
 
 Width = Annotated[int, Field(ge=1, le=4096)]
@@ -26,6 +26,19 @@ class GraphConfig(Config):
     inside_layers: int = parameter(1, "Layers inside nodes.", ge=1, le=8)
     among_width: int = parameter(32, "Width of the layers between nodes, switches and schedulers.", ge=1, le=512)
     among_layers: int = parameter(2, "Layers between them.", ge=1, le=8)
+
+
+class OnGraphs(nn.Module):
+    """A network that works on the graphs of a cluster, which go with it to another device."""
+
+    graphs: ClusterGraphs
+    """Of the cluster it works on."""
+
+    def _apply(self, fn: Mapped, recurse: bool = True) -> "OnGraphs":
+        super()._apply(fn, recurse)
+        if hasattr(self, "graphs"):
+            self.graphs = self.graphs.mapped(fn)
+        return self
 
 
 class GraphEncoder(nn.Module):

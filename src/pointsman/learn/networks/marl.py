@@ -16,8 +16,8 @@ from pointsman.engine.setup.schedulers import scheduler_of_nodes
 from pointsman.learn.config import parameter
 from pointsman.learn.networks.actor_critic import Observation
 from pointsman.learn.networks.choices import ChoicesConfig, ChoicesNetwork, beside, of_rows, perceptron
-from pointsman.learn.networks.cluster_graphs import ClusterGraphs, graphs_of
-from pointsman.learn.networks.graph_encoder import GraphConfig, GraphEncoder, Width
+from pointsman.learn.networks.cluster_graphs import graphs_of
+from pointsman.learn.networks.graph_encoder import GraphConfig, GraphEncoder, OnGraphs, Width
 from pointsman.learn.networks.shapes import Shapes
 
 
@@ -30,14 +30,12 @@ class MarlConfig(ChoicesConfig, GraphConfig):
     head: tuple[Width, ...] = parameter((128, 64), "Widths of the perceptrons that judge.", min_length=1)
 
 
-class MarlNetwork(ChoicesNetwork):
+class MarlNetwork(OnGraphs, ChoicesNetwork):
     """Both levels, and the judges of candidates, forwarding and waiting."""
 
     Config = MarlConfig
     inputs: ClassVar[tuple[str, ...]] = ("job", "owner", "candidates", "touched", "gpus", "nodes", "schedulers")
     config: MarlConfig
-    graphs: ClusterGraphs
-    """Of the cluster it works on."""
 
     def __init__(self, config: MarlConfig, shapes: Shapes, actions: int) -> None:
         super().__init__(config, shapes, actions)

@@ -27,8 +27,8 @@ from pointsman.learn.networks.choices import (
     of_rows,
     perceptron,
 )
-from pointsman.learn.networks.cluster_graphs import ClusterGraphs, of_own_racks
-from pointsman.learn.networks.graph_encoder import GraphConfig, GraphEncoder, Width
+from pointsman.learn.networks.cluster_graphs import of_own_racks
+from pointsman.learn.networks.graph_encoder import GraphConfig, GraphEncoder, OnGraphs, Width
 from pointsman.learn.networks.marl import means_of
 from pointsman.learn.networks.message_passing import GAIN
 from pointsman.learn.networks.shapes import Shapes
@@ -48,14 +48,12 @@ class ActorsConfig(ChoicesConfig, GraphConfig):
     message: int = parameter(16, "Numbers that a scheduler sends to the others; 0: none.", ge=0, le=512)
 
 
-class ActorsNetwork(ChoicesNetwork):
+class ActorsNetwork(OnGraphs, ChoicesNetwork):
     """The actor that all schedulers are, and the critic."""
 
     Config = ActorsConfig
     inputs: ClassVar[tuple[str, ...]] = ("job", "owner", "candidates", "touched", "gpus", "nodes", "schedulers")
     config: ActorsConfig
-    graphs: ClusterGraphs
-    """Of the cluster it works on, without what joins one scheduler's racks to another's."""
 
     def __init__(self, config: ActorsConfig, shapes: Shapes, actions: int) -> None:
         super().__init__(config, shapes, actions)
@@ -73,6 +71,7 @@ class ActorsNetwork(ChoicesNetwork):
         """It has one of its own."""
 
     def on_cluster(self, cluster: Cluster, schedulers: int) -> None:
+        """The graphs are without what joins one scheduler's racks to another's."""
         self.graphs = of_own_racks(cluster, scheduler_of_nodes(cluster.layout(), schedulers))
 
     def forward(self, observation: Observation) -> tuple[Tensor, Tensor]:

@@ -3,6 +3,7 @@
 h'_v = ReLU(W0 h_v + mean over the edges u -> v of W1 [h_u, e_uv])
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,9 @@ GAIN = 2.0**0.5
 """Of weights before a ReLU."""
 
 
+Mapped = Callable[[Tensor], Tensor]
+
+
 @dataclass(frozen=True)
 class Edges:
     """The edges into each of V vertices."""
@@ -24,6 +28,10 @@ class Edges:
     """(V, V) sparse: row v has 1 / (its edges) in the column of each vertex that has an edge to v."""
     features: Tensor
     """(V, K) the mean of the features of the edges into each vertex; 0 where there are none."""
+
+    def mapped(self, to: Mapped) -> "Edges":
+        """The same on another device, or of another type."""
+        return Edges(to(self.average), to(self.features))
 
 
 def both_ways(links: NDArray[np.int64], features: NDArray[np.float64], vertices: int) -> Edges:
