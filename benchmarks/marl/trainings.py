@@ -16,6 +16,7 @@ import yaml
 from benchmarks.marl.cells import CORES, Cell
 from benchmarks.marl.variants import (
     ABLATIONS,
+    ACTORS,
     BLIND,
     FIFO,
     FIVE,
@@ -54,7 +55,7 @@ def main() -> None:
         for seed in FIVE:
             if _is_wanted(f"{name}-{seed}", given.only):
                 _scorer(into, f"{name}-{seed}", order, seed)
-    for variant in (MARL, FIFO, MIXED, SINGLE, *ABLATIONS):
+    for variant in (MARL, FIFO, MIXED, ACTORS, SINGLE, *ABLATIONS):
         for seed in variant.trainings:
             if _is_wanted(f"{variant.name}-{seed}", given.only):
                 _marl(into, variant, seed)

@@ -40,6 +40,10 @@ SCORER_OF: Final = {"sjf": "scorer", "fifo": "scorer-fifo"}
 MARL: Final = Variant("marl", "marl", trainings=FIVE)
 FIFO: Final = Variant("fifo", "marl, fifo", trainings=FIVE, order="fifo")
 MIXED: Final = Variant("mixed", "marl, trained in both orders", trainings=FIVE, order="mixed")
+AS_IN_THE_PAPER: Final = {"marl.learner": "actor-critic"}
+AS_LONG: Final = 235_520
+"""Decisions of actors that take as long as those that `MARL` tries."""
+ACTORS: Final = Variant("actors", "actor-critic", AS_IN_THE_PAPER, trainings=FIVE, decisions=AS_LONG)
 ALONE: Final = {"practice.schedulers": "1", "marl.graph": "false"}
 SINGLE: Final = Variant("single", "single agent", ALONE, trainings=FIVE, divided=False)
 """Harmony-like: one scheduler, and nodes judged by their own features alone."""
@@ -51,4 +55,6 @@ ABLATIONS: Final = (
     Variant("measured", "measured combinations only", knows=MEASURED),
     Variant("truth", "true interference", knows=None),
     Variant("from-nothing", "no trained scorer, no caution", FROM_NOTHING),
+    Variant("actors-silent", "actor-critic, nothing sent", AS_IN_THE_PAPER | {"marl.message": "0"}, decisions=AS_LONG),
+    Variant("actors-no-graph", "actor-critic, no graph", AS_IN_THE_PAPER | {"marl.graph": "false"}, decisions=AS_LONG),
 )

@@ -67,7 +67,16 @@ _SEVERAL_SCHEDULERS: Settings = {
     },
 }
 MARL = Agent("marl", "marl", "counterfactual", "gangs", _SEVERAL_SCHEDULERS)
-ACTORS = Agent("marl", "marl-actors", "ppo", "gangs", _SEVERAL_SCHEDULERS)
+ACTORS = Agent(
+    "marl",
+    "marl-actors",
+    "ppo",
+    "gangs",
+    {
+        PRACTICE: {**_SEVERAL_SCHEDULERS[PRACTICE], "gamma": 0.9},
+        "ppo": {"learning_rate": 1e-3, "entropy_weight": 0.003},
+    },
+)
 """The same task for agents that learn by rewards, as in the paper."""
 AGENTS = {
     agent.name: agent
