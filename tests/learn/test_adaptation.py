@@ -1,7 +1,6 @@
 """A network that adapts to a regime: its gradient against differences, what it learns, and when a run uses it."""
 
 import json
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +15,11 @@ import torch
 import pointsman
 from pointsman.cluster import load_cluster
 from pointsman.learn.algorithms.adaptation import Adaptation, gains, gradient
+from pointsman.learn.checkpoint import save_policy
 from pointsman.learn.meta.weights import MetaWeights, downhill
 from pointsman.learn.policies.adaptation import adapting
 from pointsman.learn.policies.adaptation.meta_network import begun, card_of
-from pointsman.learn.policies.adaptation.rehearsals import like, rehearsals
+from pointsman.learn.policies.adaptation.rehearsals import as_they_came, like, rehearsals
 from pointsman.learn.policies.metarl import MetaRl
 from pointsman.report import write_run
 from pointsman.speed.interference.learned.combinations import Server
@@ -50,15 +50,39 @@ def environments(many: int = 2) -> Any:
 
 
 def test_episodes_are_made_of_jobs_that_came() -> None:
-    before = jobs(10).jobs
+    before = jobs(50).jobs
     made = like(before, 500, np.random.default_rng(0)).jobs
     assert made["submit_s"][0] == 0
-    gaps = {round(b - a, 6) for a, b in pairwise(before["submit_s"].to_list())}
-    assert {round(b - a, 6) for a, b in pairwise(made["submit_s"].to_list())} <= gaps
     kinds = ["gpus", "duration_s", "model"]
     assert set(made.select(kinds).rows()) == set(before.select(kinds).rows())
     alone = like(before.head(1), 3, np.random.default_rng(0)).jobs
     assert alone["submit_s"].to_list() == [0.0, 0.0, 0.0]
+
+
+def load_of(made: pl.DataFrame) -> float:
+    return (made["gpus"] * made["duration_s"]).sum() / (made["submit_s"].max() - made["submit_s"].min())  # ty: ignore
+
+
+def test_bursts_stay_bursts_and_the_load_stays_the_load() -> None:
+    """Twenty jobs at once, every hour; of each burst all jobs are of one kind. Drawn alone, neighbours would be of one
+    kind in one case of five.
+    """
+    rows = [(3600.0 * (k // 20), 1 + (k // 20) % 5, 1000.0 * (1 + (k // 20) % 7)) for k in range(200)]
+    came = pl.DataFrame(rows, schema=["submit_s", "gpus", "duration_s"], orient="row").with_columns(model=pl.lit("m"))
+    for seed in range(5):
+        made = like(came, 400, np.random.default_rng(seed)).jobs
+        assert load_of(made) == pytest.approx(load_of(came), rel=1e-6)
+        alike = (made["gpus"].diff().drop_nulls() == 0).mean()
+        at_once = (made["submit_s"].diff().drop_nulls() == 0).mean()
+        assert alike > 0.85 and at_once > 0.9  # ty: ignore
+
+
+def test_the_jobs_that_came_are_done_again_as_they_came() -> None:
+    came = jobs(30).jobs.tail(20)
+    again = as_they_came(came).jobs
+    first = came["submit_s"][0]
+    assert again["submit_s"].to_list() == pytest.approx((came["submit_s"] - first).to_list())
+    assert again.select("gpus", "duration_s", "model").equals(came.select("gpus", "duration_s", "model"))
 
 
 def test_the_gradient_is_that_of_the_error_at_the_adapted_weights() -> None:
@@ -206,18 +230,48 @@ def test_a_copy_adapts_on_its_own() -> None:
 @pytest.mark.usefixtures("small")
 def test_weights_of_a_directory_are_used_as_they_are_without_steps(tmp_path: Path, plain: pointsman.Result) -> None:
     """Weights drawn at random choose otherwise than the scorer."""
-    run = simulate(jobs(20), CLUSTER, "metarl:none", **OPTIONS)
-    write_run(tmp_path / "run", run, figures=False)
+    told = simulate(jobs(), CLUSTER, with_random_weights(tmp_path), **AS_IT_IS)
+    assert not told.jobs.equals(plain.jobs)
+    assert told.jobs["end_s"].is_not_null().all()
+
+
+def with_random_weights(folder: Path) -> str:
+    """A directory of a network that chooses otherwise than the scorer, and worse."""
+    write_run(folder / "run", simulate(jobs(20), CLUSTER, "metarl:none", **OPTIONS), figures=False)
     network = begun(seed=1)
     with torch.no_grad():
         for weights in network.told.parameters():
             weights.copy_(torch.randn(weights.shape, generator=torch.Generator().manual_seed(1)))
-    from pointsman.learn.checkpoint import save_policy
+    save_policy(folder / "run", card_of(network), network.state_dict())
+    return f"metarl:{folder / 'run'}"
 
+
+def reviews(result: pointsman.Result) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in result.learnt[adapting.REVIEWS].decode().splitlines()]
+
+
+@pytest.mark.usefixtures("small")
+def test_a_network_that_would_have_been_worse_decides_no_more(tmp_path: Path) -> None:
+    bad = with_random_weights(tmp_path)
+    params = {"params": {"steps": 0, "explore": 0.0}}
+    found = simulate(jobs(400), CLUSTER, bad, **TRUTH, **params)
+    told = reviews(found)
+    assert [row["jobs"] for row in told] == [100, 200, 300, 400]
+    assert all(row["shorter"] < -0.05 and not row["decides"] for row in told)
+    always = simulate(jobs(400), CLUSTER, bad, **TRUTH, params={"steps": 0, "explore": 0.0, "reviewed": False})
+    scorer = simulate(jobs(400), CLUSTER, "metarl:none", **TRUTH, **params)
+    means = [(run.jobs["end_s"] - run.jobs["submit_s"]).mean() for run in (scorer, found, always)]
+    assert means[0] < means[1] < means[2]
+    assert reviews(always) == []
+
+
+def test_a_network_that_would_have_been_no_worse_goes_on(tmp_path: Path) -> None:
+    """One that was taught nothing chooses as the scorer does: the jobs take as long."""
+    network = begun(seed=1)
+    write_run(tmp_path / "run", simulate(jobs(20), CLUSTER, "metarl:none", **AS_IT_IS), figures=False)
     save_policy(tmp_path / "run", card_of(network), network.state_dict())
-    told = simulate(jobs(), CLUSTER, f"metarl:{tmp_path / 'run'}", **AS_IT_IS)
-    assert not told.jobs.equals(plain.jobs)
-    assert told.jobs["end_s"].is_not_null().all()
+    told = reviews(simulate(jobs(210), CLUSTER, f"metarl:{tmp_path / 'run'}", **AS_IT_IS))
+    assert [(row["shorter"], row["decides"]) for row in told] == [(0.0, True)] * 2
 
 
 @pytest.mark.usefixtures("small")

@@ -1,10 +1,12 @@
 """When a policy notices that something has changed: by hand."""
 
+from collections import deque
 from math import log
 
+import numpy as np
 import pytest
 
-from pointsman.learn.policies.adaptation.regimes import ENDS, JOBS, Regimes, divergence
+from pointsman.learn.policies.adaptation.regimes import DIVERGENCE, ENDS, JOBS, Regimes, by_chance, divergence, mix
 
 
 def after(*models: int) -> Regimes:
@@ -39,8 +41,34 @@ def test_too_few_jobs_say_nothing() -> None:
 def test_another_mix_is_a_change_until_it_has_adapted() -> None:
     assert after(*[0] * JOBS).change() is None
     regimes = after(*[0] * 50, *[1] * 50)
-    assert regimes.change() == "the mix of models diverges by 0.22"
+    assert regimes.change() == "the mix of models diverges by 0.22 (by chance by less than 0.06)"
     regimes.adapted()
+    assert regimes.change() is None
+
+
+@pytest.mark.parametrize("models", [2, 8, 40])
+def test_however_many_models_there_are_chance_is_no_change(models: int) -> None:
+    """1,000 pairs of times 100 jobs drawn alike; of 40 models three pairs in four diverge by more than 0.1."""
+    draw, beyond = np.random.default_rng(1), 0
+    for _ in range(1000):
+        one, other = (mix(deque(draw.integers(models, size=JOBS).tolist())) for _ in range(2))
+        apart = divergence(one, other)
+        beyond += apart > DIVERGENCE
+        assert apart < max(DIVERGENCE, by_chance(models))
+    assert (beyond > 500) == (models == 40)
+
+
+def test_other_models_are_a_change_however_many_there_are() -> None:
+    draw = np.random.default_rng(1)
+    one, other = (mix(deque((low + draw.integers(40, size=JOBS)).tolist())) for low in (0, 20))
+    assert divergence(one, other) > by_chance(60)
+
+
+def test_small_errors_are_no_change_however_much_they_grow() -> None:
+    """By half a per cent, after a fifth of one."""
+    regimes = after(*[0] * JOBS)
+    for error in [0.002] * 60 + [0.005] * ENDS:
+        regimes.ended(error)
     assert regimes.change() is None
 
 

@@ -63,14 +63,14 @@ class Gain(NamedTuple):
     shorter: float
     """By what share of it they shorten mean JCT."""
     error: float
-    """Standard error of that."""
+    """Standard error of that; infinite in a single episode."""
 
 
 def gains(networks: Sequence[Any], environments: Any) -> list[Gain]:
     """Of the choices of each network, in the first episodes of the bank of `environments`, one in each."""
     usual = _mean_jcts_s(networks[0], environments, by_scorer=True)
     shorter = [1.0 - _mean_jcts_s(network, environments, by_scorer=False) / usual for network in networks]
-    return [Gain(float(s.mean()), float(s.std(ddof=1) / np.sqrt(len(s)))) for s in shorter]
+    return [Gain(float(s.mean()), float(s.std(ddof=1) / np.sqrt(len(s))) if len(s) > 1 else np.inf) for s in shorter]
 
 
 def _mean_jcts_s(network: ChoicesNetwork, environments: Any, by_scorer: bool) -> NDArray[np.float64]:

@@ -53,6 +53,9 @@ class MetaRl(GangOrder):
         ] = True,
         seed: Annotated[int, "random seed of the model's estimate of its uncertainty"] = 0,
         steps: Annotated[int, "steps of the network when it adapts to other jobs; 0: it never does"] = 0,
+        reviewed: Annotated[
+            bool, "whether the network decides only while it would have been no worse with the jobs that came"
+        ] = True,
         learn: Annotated[bool, "whether it measures how fast jobs run, and corrects its model"] = True,
         checkpoint: Annotated[
             str, "directory of a training, or of a run that it goes on from; by default the shipped one, or none"
@@ -87,7 +90,7 @@ class MetaRl(GangOrder):
         self._adapting = None
         if steps > 0 or (place and has_network(place)):
             self._made = network_in(place)
-            self._adapting = Adapting(self._made, patience, order, steps, seed)
+            self._adapting = Adapting(self._made, patience, order, steps, seed, reviewed)
         self._refit_ends, self._learn = refit_ends, learn
         self._forecasts: dict[int, float] = {}
         """Of jobs that hold GPUs, by row: how many times as long as alone each was to take."""
@@ -127,6 +130,8 @@ class MetaRl(GangOrder):
             loop.learn(view, refit=change is not None or loop.ends >= self._refit_ends)
         if change is not None:
             self._adapting.adapt(view, loop.learner.spec, loop.profiles, change)  # ty: ignore
+        if self._adapting is not None and self._adapting.is_review_due:
+            self._adapting.review(view, loop.learner.spec, loop.profiles)
         while self._deciding.look(view._address, self._window[0], self._mask):
             usual = self._usual(view)
             if usual < MOST and self._explores(view, usual):
@@ -141,7 +146,7 @@ class MetaRl(GangOrder):
 
     def _usual(self, view: "View") -> int:
         """What is done with the job in the window if nothing is to be learnt from it."""
-        judge = self._adapting.judge if self._adapting is not None else None
+        judge = self._adapting.decides if self._adapting is not None else None
         if judge is not None:
             return judge.choose(view, self._window, self._mask)
         return self._deciding.scorers_choice(view._address, self._window[0], self._mask, self._weights)

@@ -13,9 +13,13 @@ JOBS: Final = 100
 ENDS: Final = 20
 """Jobs, the last that ended, over which the model's error is averaged."""
 DIVERGENCE: Final = 0.1
-"""Of one mix from the other, in nats (Jensen and Shannon's), above which the workload has changed."""
-WORSE: Final = 2.0
-"""Times its long-run mean, above which the model's error means a change."""
+"""Of one mix from the other, in nats (Jensen and Shannon's), above which the workload has changed, unless so much
+comes by chance.
+"""
+CHANCE: Final = 1e-6
+"""Of a greater divergence between jobs that are drawn alike (`by_chance`)."""
+WORSE, LEAST_ERROR = 2.0, 0.02
+"""Times its long-run mean, above which the model's error means a change, if it is also above this share."""
 
 
 class Regimes:
@@ -43,10 +47,12 @@ class Regimes:
             return None
         if self._before is None:
             return "the first jobs have come"
-        if (apart := divergence(self._before, mix(self._came))) > DIVERGENCE:
-            return f"the mix of models diverges by {apart:.2f}"
+        now = mix(self._came)
+        apart, most = divergence(self._before, now), by_chance(len({*self._before, *now}))
+        if apart > max(DIVERGENCE, most):
+            return f"the mix of models diverges by {apart:.2f} (by chance by less than {most:.2f})"
         last = self._errors[self._since :][-ENDS:]
-        if len(last) == ENDS and np.mean(last) > WORSE * np.mean(self._errors):
+        if len(last) == ENDS and np.mean(last) > max(LEAST_ERROR, WORSE * np.mean(self._errors)):
             return f"forecasts are wrong by {np.mean(last):.1%}, and were by {np.mean(self._errors):.1%}"
         return None
 
@@ -60,6 +66,15 @@ def mix(models: "deque[int]") -> dict[int, float]:
     """The share that each has."""
     found, counts = np.unique(list(models), return_counts=True)
     return dict(zip(found.tolist(), (counts / counts.sum()).tolist(), strict=True))
+
+
+def by_chance(models: int) -> float:
+    """The divergence, in nats, of the mixes of twice `JOBS` jobs of so many models that jobs drawn alike exceed with
+    probability `CHANCE`: 4 `JOBS` times it has a chi-squared distribution (the G-test of homogeneity).
+    """
+    from scipy.special import chdtri
+
+    return float(chdtri(models - 1, CHANCE)) / (4 * JOBS) if models > 1 else 0.0
 
 
 def divergence(one: dict[int, float], other: dict[int, float]) -> float:

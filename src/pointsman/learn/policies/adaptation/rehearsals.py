@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from pointsman.cluster.cluster import Cluster
 from pointsman.learn.environments.place_gang import PlaceGangVectorEnv
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 CONTENTION: Final = "duty-cycle"
 """What it is on the cluster the policy cannot know."""
+BLOCK: Final = 20
+"""Jobs that are drawn together, in a row."""
 
 
 def rehearsals(
@@ -67,12 +70,30 @@ def rehearsals_by(
 
 
 def like(came: pl.DataFrame, jobs: int, draw: np.random.Generator) -> Workload:
-    """So many jobs drawn from those that `came` (submit_s, gpus, duration_s, model), at gaps drawn from theirs."""
-    gaps = came["submit_s"].diff().drop_nulls().to_numpy()
-    submits = np.cumsum(draw.choice(gaps, jobs)) if len(gaps) else np.zeros(jobs)
-    drawn = came[draw.integers(came.height, size=jobs).tolist()]
+    """So many jobs drawn from those that `came` (submit_s, gpus, duration_s, model): blocks of jobs in a row with the
+    gaps between them, so that bursts stay bursts (Künsch, 1989), stretched so that the load stays, too.
+    """
+    many = min(BLOCK, came.height)
+    first = draw.integers(came.height - many + 1, size=-(-jobs // many))
+    rows = (first[:, None] + np.arange(many)).ravel()[:jobs]
+    gaps = came["submit_s"].diff().fill_null(strategy="mean").fill_null(0.0).to_numpy()
+    submits = np.cumsum(gaps[rows]) - gaps[rows[0]]
+    drawn = came[rows.tolist()]
+    load, load_drawn = _load(came, came["submit_s"].to_numpy()), _load(drawn, submits)
+    stretch = load_drawn / load if 0 < load < np.inf and 0 < load_drawn < np.inf else 1.0
+    return as_they_came(drawn.with_columns(submit_s=pl.Series(submits * stretch)))
+
+
+def as_they_came(came: pl.DataFrame) -> Workload:
+    """These very jobs, from the first submission on."""
     return Workload.of(
-        drawn.select("gpus", "duration_s", "model").with_columns(
-            job_id=pl.Series([str(k) for k in range(jobs)]), submit_s=pl.Series(submits - submits[0])
+        came.select("gpus", "duration_s", "model", pl.col("submit_s") - pl.col("submit_s").first()).with_columns(
+            job_id=pl.Series([str(k) for k in range(came.height)])
         )
     )
+
+
+def _load(jobs: pl.DataFrame, submits_s: NDArray[np.float64]) -> float:
+    """GPUs that jobs which come at these times keep busy, on average."""
+    span_s = float(submits_s[-1] - submits_s[0])
+    return float((jobs["gpus"] * jobs["duration_s"]).sum()) / span_s if span_s > 0 else np.inf
