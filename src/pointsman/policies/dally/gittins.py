@@ -294,8 +294,8 @@ def _place_anew(address: int) -> None:
 
 
 @core
-def decide(S: State) -> None:
-    """Offer what is free to the waiting jobs by their rank; then move running jobs to better places."""
+def _prepare(S: State) -> None:
+    """What is known is brought up to date, and jobs that have waited too long go first."""
     if refit_is_due(S):
         _refit(S.g[0].address)
     if S.params[COST_WEIGHT] > 0.0 and review_budget(S, np.int64(BUDGET), S.params[LOSS_BUDGET]):
@@ -303,6 +303,12 @@ def decide(S: State) -> None:
     if choose_places(S, np.int64(WHOLE), np.int64(PLACES)):
         _place_anew(S.g[0].address)
     grant_first_places(S, np.int64(BOUND), np.int64(OVERDUE), S.params[QUANTUM_MS])
+
+
+@core
+def decide(S: State) -> None:
+    """Offer what is free to the waiting jobs by their rank; then move running jobs to better places."""
+    _prepare(S)
     while True:
         j = next_offered(S)
         if j < 0:
