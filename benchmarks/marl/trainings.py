@@ -23,6 +23,7 @@ from benchmarks.marl.variants import (
     MARL,
     MEASURED,
     MIXED,
+    OF_ACTORS,
     SCORER_OF,
     SINGLE,
     Variant,
@@ -55,7 +56,7 @@ def main() -> None:
         for seed in FIVE:
             if _is_wanted(f"{name}-{seed}", given.only):
                 _scorer(into, f"{name}-{seed}", order, seed)
-    for variant in (MARL, FIFO, MIXED, ACTORS, SINGLE, *ABLATIONS):
+    for variant in (MARL, FIFO, MIXED, ACTORS, SINGLE, *OF_ACTORS, *ABLATIONS):
         for seed in variant.trainings:
             if _is_wanted(f"{variant.name}-{seed}", given.only):
                 _marl(into, variant, seed)

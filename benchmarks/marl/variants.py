@@ -45,16 +45,21 @@ AS_LONG: Final = 235_520
 """Decisions of actors that take as long as those that `MARL` tries."""
 ACTORS: Final = Variant("actors", "actor-critic", AS_IN_THE_PAPER, trainings=FIVE, decisions=AS_LONG)
 ALONE: Final = {"practice.schedulers": "1", "marl.graph": "false"}
-SINGLE: Final = Variant("single", "single agent", ALONE, trainings=FIVE, divided=False)
+SINGLE: Final = Variant("single", "single agent, fifo", ALONE, trainings=FIVE, divided=False, order="fifo")
 """Harmony-like: one scheduler, and nodes judged by their own features alone."""
 FROM_NOTHING: Final = {"marl.weights": "1,1,1,1,1,1", "marl.caution": "0", "practice.patience": "1"}
 ABLATIONS: Final = (
-    Variant("no-graph", "no graph", {"marl.graph": "false"}),
-    Variant("no-patience", "scorer without waiting", {"practice.patience": "0"}),
-    Variant("blind", "no interference model", knows=BLIND),
-    Variant("measured", "measured combinations only", knows=MEASURED),
-    Variant("truth", "true interference", knows=None),
-    Variant("from-nothing", "no trained scorer, no caution", FROM_NOTHING),
-    Variant("actors-silent", "actor-critic, nothing sent", AS_IN_THE_PAPER | {"marl.message": "0"}, decisions=AS_LONG),
-    Variant("actors-no-graph", "actor-critic, no graph", AS_IN_THE_PAPER | {"marl.graph": "false"}, decisions=AS_LONG),
+    Variant("no-graph", "no graph", {"marl.graph": "false"}, order="fifo"),
+    Variant("no-patience", "scorer without waiting", {"practice.patience": "0"}, order="fifo"),
+    Variant("blind", "no interference model", knows=BLIND, order="fifo"),
+    Variant("measured", "measured combinations only", knows=MEASURED, order="fifo"),
+    Variant("truth", "true interference", knows=None, order="fifo"),
+    Variant("from-nothing", "no trained scorer, no caution", FROM_NOTHING, order="fifo"),
 )
+"""They differ from `FIFO` in one thing."""
+SILENT, NO_GRAPH = AS_IN_THE_PAPER | {"marl.message": "0"}, AS_IN_THE_PAPER | {"marl.graph": "false"}
+OF_ACTORS: Final = (
+    Variant("actors-silent", "actor-critic, nothing sent", SILENT, decisions=AS_LONG),
+    Variant("actors-no-graph", "actor-critic, no graph", NO_GRAPH, decisions=AS_LONG),
+)
+"""They differ from `ACTORS` in one thing."""

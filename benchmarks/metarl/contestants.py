@@ -22,26 +22,29 @@ SOURCES: Final[Mapping[str, Mapping[str, Any]]] = {
     "learnt file": {"interference": str(LEARNT)},
 }
 """Of interference, for `lif` and `scorer`."""
+BY_SUBMISSION: Final = {"order": "fifo"}
+"""The order of jobs on the page."""
 UNTRAINED: Final = (
     *(Contestant(name, name) for name in BLIND[:2]),
     *(Contestant(f"lif, {source}", "lif", params) for source, params in SOURCES.items()),
     Contestant("packed", "packed"),
     Contestant("packed-patience", "packed-patience"),
-    *(Contestant(f"scorer, {source}", "scorer", params) for source, params in SOURCES.items()),
+    *(Contestant(f"scorer, {source}", "scorer", BY_SUBMISSION | params) for source, params in SOURCES.items()),
 )
 SINGLE: Final = trained(
     "single agent, learnt file", "marl", [MARL / f"{variants.SINGLE.name}-{k}" for k in TWO],
-    {"schedulers": 1, "interference": str(LEARNT)},
+    {"schedulers": 1, "interference": str(LEARNT), **BY_SUBMISSION},
 )  # fmt: skip
 """One scheduler, whose network was trained on a model that is not corrected, as in Harmony."""
 
 
 def _metarl(label: str, kind: str, trainings: Sequence[int], **params: Any) -> tuple[Contestant, ...]:
-    return trained(label, "metarl", [METARL / f"{kind}-{k}" for k in trainings], params)
+    always = BY_SUBMISSION | {"reviewed": False}
+    return trained(label, "metarl", [METARL / f"{kind}-{k}" for k in trainings], always | params)
 
 
 IN_FULL: Final = (*_metarl(ITSELF, "metarl", FIVE), *_metarl(FROZEN, "metarl", FIVE, learn=False))
-NOTHING: Final = Contestant("metarl, nothing meta-learnt", "metarl:none")
+NOTHING: Final = Contestant("metarl, nothing meta-learnt", "metarl:none", BY_SUBMISSION)
 PARTS: Final = (
     *_metarl("metarl, no exploration", "metarl", TWO, explore=0.0),
     *_metarl("metarl, exploring anywhere", "metarl", TWO, directed=False),

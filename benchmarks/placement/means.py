@@ -64,6 +64,13 @@ class Means:
         """Percent above another, training by training where both were trained."""
         return middle(above(self.of(cell, who), self.of(cell, other)))
 
+    def removed(self, cell: Any, who: str, other: str) -> Difference:
+        """Percent of the delay under another, training by training: of what its mean JCT is above the bound."""
+        mine, theirs = self.of(cell, who), self.of(cell, other)
+        seeds = min(mine.shape[1], theirs.shape[1])
+        delay = theirs[:, :seeds] - self.of(cell, BOUND)[:, :seeds]
+        return middle(100 * (theirs[:, :seeds] - mine[:, :seeds]) / delay)
+
 
 def of_page(make: Callable[[Means], str], cell: type[Any], blind: Sequence[str] = BLIND) -> Callable[[Figures], str]:
     """What fills a place of a page, from its data file."""

@@ -93,8 +93,13 @@ def test_all_that_is_trained_decides_by_what_was_learnt_on_such_servers() -> Non
         return next(one for one in (*everybody(cell), *ablations(cell)) if one.label == f"{label}, training 3")
 
     eight = of(MARL, Cell(schedulers=8))
-    assert eight.policy == "marl:benchmarks/marl/trained/marl-3"
-    told = {"schedulers": 8, "forward": True, "interference": "benchmarks/marl/trained/interference.yaml"}
+    assert eight.policy == "marl:benchmarks/marl/trained/fifo-3"
+    told = {
+        "schedulers": 8,
+        "forward": True,
+        "order": "fifo",
+        "interference": "benchmarks/marl/trained/interference.yaml",
+    }
     assert eight.params == told
     assert of(SCORER, Cell(cpus=48)).params["interference"].endswith("/interference-48-cores.yaml")
     assert "interference" not in of(f"{SCORER}, true interference", Cell()).params

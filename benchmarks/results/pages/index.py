@@ -54,7 +54,12 @@ ORACLES: Final = (
     Contestant("gittins, true durations", "gittins", {"predictor": "estimate"}, estimate="oracle"),
     Contestant("sjf-bsbf", "sjf-bsbf"),
 )
-LEARNED: Final = tuple(Contestant(name, name) for name in ("topdrl", "metarl", "marl"))
+BY_SUBMISSION: Final = {"order": "fifo"}
+LEARNED: Final = (
+    Contestant("topdrl", "topdrl"),
+    Contestant("metarl", "metarl", BY_SUBMISSION | {"reviewed": False}),
+    Contestant("marl", "marl:benchmarks/marl/trained/fifo-1", BY_SUBMISSION),
+)
 """With the shipped weights; they use true durations."""
 
 
