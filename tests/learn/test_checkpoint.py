@@ -48,8 +48,8 @@ def refusal(directory: Path, observation: ObservationSpec | None = SEEN) -> str:
     return said
 
 
-OF_GANGS = {"marl", "choices", "valued-choices"}
-"""Networks that see a cluster: `test_marl`."""
+OF_GANGS = {"marl", "marl-actors", "choices", "valued-choices"}
+"""Networks that see a cluster: `test_marl`, `test_marl_actors`."""
 
 
 @pytest.mark.parametrize("name", sorted({*NETWORKS} - OF_GANGS))

@@ -21,7 +21,7 @@ def seen(batch: int = 3) -> dict:
 
 
 @pytest.mark.parametrize(
-    "name", sorted({*NETWORKS} - {"marl", "choices", "valued-choices"})
+    "name", sorted({*NETWORKS} - {"marl", "marl-actors", "choices", "valued-choices"})
 )  # which see a cluster: test_marl_network, test_adaptation
 def test_sizes_and_first_opinions(name: str) -> None:
     network = make_network(name, network_class(name).Config(), SHAPES, 11, seed=1)
