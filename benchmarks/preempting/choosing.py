@@ -24,11 +24,10 @@ from pointsman.policies.sdk import PENDING, RUNNING, VICTIMS, Int, State, cold, 
 __all__ = ["Choosing", "decide", "on_event", "on_run"]
 USUAL, WAIT, NOBODY, EASIER, FORCE, ACTIONS = range(6)
 EXTRA = Gittins.memory
-COUNT, TARGET, ACTION, KIND, PASS = range(EXTRA, EXTRA + 5)
-"""In State.memory: choices so far; which one is made otherwise (0: none), how; of the last choice made so, whether the
-job had room (1) or not (2); in which pass the last choice was, for only the first offer of each is one.
+COUNT, TARGET, ACTION, PASS = range(EXTRA, EXTRA + 4)
+"""In State.memory: choices so far; which one is made otherwise (0: none), how; in which pass the last choice was, for
+only the first offer of each is one.
 """
-ROOM, NO_ROOM = 1.0, 2.0
 SEEN, FEATURES = EXTRA + 8, 20
 """From `SEEN` on: what is seen of the choice that is made otherwise."""
 WEIGHTS, HIDDEN = EXTRA + 64, 16
@@ -138,11 +137,7 @@ def _offer_chosen(S: State, j: Int) -> None:
         if target or S.memory[WEIGHTS] != 0.0:
             room = _has_room(S, j)
             _look(S, j, J.key + cost, room)
-            if target:
-                action = np.int64(S.memory[ACTION])
-                S.memory[KIND] = ROOM if room else NO_ROOM
-            else:
-                action = _best(S, room)
+            action = np.int64(S.memory[ACTION]) if target else _best(S, room)
     S.g[0].victims = 0
     if action == WAIT:
         pass_over(S, j)

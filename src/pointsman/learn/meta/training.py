@@ -110,7 +110,8 @@ class MetaTraining:
         own = int(np.random.SeedSequence((self.seed, done)).generate_state(1)[0])
         options: dict[str, Any] = practice.options() | {"node_interference": practice.truth(1 + own)}
         exploration = {} if self.weights is None else self.weights.exploration
-        knowing = {"checkpoint": str(self.directory), "seed": own, "steps": 0, "order": practice.order, **exploration}
+        as_is = {"seed": own, "steps": 0, "reviewed": False, "order": practice.order}
+        knowing = {"checkpoint": str(self.directory), **as_is, **exploration}
         result = simulate(jobs, practice.cluster, AGENT, log=False, params=knowing, **options)
         seen = parse_experience(result.learnt[NAME].decode(), f"run {done + 1}")
         expectations = Expectations(self.recipe.meta.method, self.recipe.meta.step, self.expected, done)

@@ -1,6 +1,7 @@
 """What every network is: logits of the actions and the value of the state, from one body."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import ClassVar, TypeVar
 
 import torch
@@ -74,6 +75,12 @@ def scaled(layer: Layer, gain: float) -> Layer:
     if layer.bias is not None:
         nn.init.zeros_(layer.bias)
     return layer
+
+
+def hidden_layers(sizes: Sequence[int]) -> nn.Sequential:
+    """Layers of these widths, the first that of the input, each with a ReLU."""
+    layers = [scaled(nn.Linear(a, b), 2**0.5) for a, b in pairwise(sizes)]
+    return nn.Sequential(*(module for layer in layers for module in (layer, nn.ReLU())))
 
 
 def widths(shapes: Shapes, names: tuple[str, ...]) -> dict[str, int]:

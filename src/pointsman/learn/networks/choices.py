@@ -91,11 +91,7 @@ class ChoicesNetwork(ActorCritic):
         candidates, schedulers = observation["candidates"], observation["schedulers"]
         cheapest = of_rows(cheapest_of(costs), candidates)
         queues = [of_rows(observation["owner"], schedulers), schedulers.mean(1)]
-        kinds = torch.eye(CHOICES, device=candidates.device)[[0] * candidates.shape[1] + [1, 2]]
-        choices = torch.cat(
-            [nn.functional.pad(candidates, (0, 0, 0, 2)), kinds.expand(len(candidates), -1, -1)],
-            -1,
-        )
+        choices = of_choices(candidates)
         context = torch.cat([observation["job"], *queues, cheapest], -1)
         return self.told(torch.cat([beside(context, choices), choices], -1)).squeeze(-1)
 
@@ -110,6 +106,12 @@ class ChoicesNetwork(ActorCritic):
         told = candidates[..., :COSTS].clamp(max=0.999)
         costs = (told / (1.0 - told)) @ self.weights
         return torch.where(candidates.abs().sum(-1) > 0, costs, torch.inf)
+
+
+def of_choices(candidates: Tensor) -> Tensor:
+    """(B, actions, width + CHOICES) `candidates` (B, K, width), nothing for the other two, and the kind of each."""
+    kinds = torch.eye(CHOICES, device=candidates.device)[[0] * candidates.shape[1] + [1, 2]]
+    return torch.cat([nn.functional.pad(candidates, (0, 0, 0, 2)), kinds.expand(len(candidates), -1, -1)], -1)
 
 
 def perceptron(inputs: int, widths: tuple[int, ...], outputs: int) -> nn.Sequential:

@@ -2,7 +2,7 @@
 inside each node, then between nodes, switches and schedulers.
 """
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import torch
 from pydantic import Field
@@ -31,6 +31,7 @@ class GraphConfig(Config):
 class OnGraphs(nn.Module):
     """A network that works on the graphs of a cluster, which go with it to another device."""
 
+    inputs: ClassVar[tuple[str, ...]] = ("job", "owner", "candidates", "touched", "gpus", "nodes", "schedulers")
     graphs: ClusterGraphs
     """Of the cluster it works on."""
 

@@ -6,7 +6,7 @@ the linear `scorer` has a bonus, so that another is taken only if it seems bette
 what choices are worth the simulator itself tells in training (`learn.algorithms.counterfactual`).
 """
 
-from typing import ClassVar, Literal
+from typing import Literal
 
 import torch
 from torch import Tensor
@@ -34,7 +34,6 @@ class MarlNetwork(OnGraphs, ChoicesNetwork):
     """Both levels, and the judges of candidates, forwarding and waiting."""
 
     Config = MarlConfig
-    inputs: ClassVar[tuple[str, ...]] = ("job", "owner", "candidates", "touched", "gpus", "nodes", "schedulers")
     config: MarlConfig
 
     def __init__(self, config: MarlConfig, shapes: Shapes, actions: int) -> None:
@@ -53,13 +52,18 @@ class MarlNetwork(OnGraphs, ChoicesNetwork):
         nodes, schedulers = self.encoder(observation, self.graphs)
         owner, touched = observation["owner"], observation["touched"]
         context = torch.cat([observation["job"], of_rows(owner, schedulers)], -1)
-        places = touched @ nodes / touched.sum(-1, keepdim=True).clamp(min=1e-6)
+        places = places_of(touched, nodes)
         candidates = self.candidate(torch.cat([places, beside(context, places)], -1)).squeeze(-1)
         part = means_of(owner[:, self.graphs.owner], nodes)
         instead = self.instead(torch.cat([part, context], -1))
         costs = self._costs(observation["candidates"])
         judged = self._by_features(observation, costs) + torch.cat([candidates, instead], -1)
         return self._biased(observation, costs, judged)
+
+
+def places_of(touched: Tensor, nodes: Tensor) -> Tensor:
+    """(B, K, width) the mean of `nodes` (B, M, width) by the share of each that candidates have `touched` (B, K, M)."""
+    return touched @ nodes / touched.sum(-1, keepdim=True).clamp(min=1e-6)
 
 
 def means_of(shares: Tensor, rows: Tensor) -> Tensor:

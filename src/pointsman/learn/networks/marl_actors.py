@@ -1,14 +1,13 @@
 """MARL as the paper has it (Zhao and Wu, IEEE TNSM 2022): schedulers that learn together by rewards, each by what it
-sees of its own racks and what the others send. Found are the agents, the two-level graph network, and that schedulers
-exchange embeddings; the rest is ours (``docs/papers/marl.md`` §6).
+sees of its own racks and what the others send. Found are the agents and the two-level graph network; the rest is ours
+(``docs/papers/marl.md`` §5).
 
 The graph network sees the racks of each scheduler by themselves: no message crosses from one to another. What a
 scheduler sends is a few numbers about its own racks and queue, and each hears the mean of what the others send. All
 have the same weights. The critic, which is there in training only, sees what all schedulers see.
 """
 
-from itertools import pairwise
-from typing import ClassVar, Literal
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
@@ -16,7 +15,7 @@ from torch import Tensor, nn
 from pointsman.cluster.cluster import Cluster
 from pointsman.engine.setup.schedulers import scheduler_of_nodes
 from pointsman.learn.config import parameter
-from pointsman.learn.networks.actor_critic import Observation, ValueHead, scaled
+from pointsman.learn.networks.actor_critic import Observation, ValueHead, hidden_layers, scaled
 from pointsman.learn.networks.choices import (
     CHOICES,
     MAY_FORWARD,
@@ -24,13 +23,13 @@ from pointsman.learn.networks.choices import (
     ChoicesNetwork,
     beside,
     cheapest_of,
+    of_choices,
     of_rows,
     perceptron,
 )
 from pointsman.learn.networks.cluster_graphs import of_own_racks
 from pointsman.learn.networks.graph_encoder import GraphConfig, GraphEncoder, OnGraphs, Width
-from pointsman.learn.networks.marl import means_of
-from pointsman.learn.networks.message_passing import GAIN
+from pointsman.learn.networks.marl import means_of, places_of
 from pointsman.learn.networks.shapes import Shapes
 
 COMPACT_ELSEWHERE = 12
@@ -52,23 +51,23 @@ class ActorsNetwork(OnGraphs, ChoicesNetwork):
     """The actor that all schedulers are, and the critic."""
 
     Config = ActorsConfig
-    inputs: ClassVar[tuple[str, ...]] = ("job", "owner", "candidates", "touched", "gpus", "nodes", "schedulers")
     config: ActorsConfig
 
     def __init__(self, config: ActorsConfig, shapes: Shapes, actions: int) -> None:
         super().__init__(config, shapes, actions)
-        wide, job, own = config.among_width, shapes["job"][-1], shapes["candidates"][-1]
-        self.encoder = GraphEncoder(config, shapes)
-        self.send = scaled(nn.Linear(2 * wide, config.message), 1.0) if config.message else None
-        context = job + 2 * wide + config.message + own
-        self.told = perceptron(context + wide + own + CHOICES, config.head, 1)
-        sizes = job + 3 * wide + own, *config.head
-        layers = [scaled(nn.Linear(a, b), GAIN) for a, b in pairwise(sizes)]
-        self.critic = nn.Sequential(*(module for layer in layers for module in (layer, nn.ReLU())))
+        sizes = shapes["job"][-1] + 3 * config.among_width + shapes["candidates"][-1], *config.head
+        self.critic = hidden_layers(sizes)
         self.value = ValueHead(sizes[-1])
 
+    def _begin(self, shapes: Shapes) -> None:
+        wide, message = self.config.among_width, self.config.message
+        self.encoder = GraphEncoder(self.config, shapes)
+        self.send = scaled(nn.Linear(2 * wide, message), 1.0) if message else None
+
     def _judge(self, shapes: Shapes) -> None:
-        """It has one of its own."""
+        wide, own = self.config.among_width, shapes["candidates"][-1]
+        context = shapes["job"][-1] + 2 * wide + self.config.message + own
+        self.told = perceptron(context + wide + own + CHOICES, self.config.head, 1)
 
     def on_cluster(self, cluster: Cluster, schedulers: int) -> None:
         """The graphs are without what joins one scheduler's racks to another's."""
@@ -103,10 +102,7 @@ class ActorsNetwork(OnGraphs, ChoicesNetwork):
         others = 1.0 - owner
         cheapest = of_rows(cheapest_of(costs), candidates)
         context = torch.cat([job, mine, of_rows(owner, schedulers), means_of(others, sent), cheapest], -1)
-        places = touched @ nodes / touched.sum(-1, keepdim=True).clamp(min=1e-6)
-        kinds = torch.eye(CHOICES, device=job.device)[[0] * candidates.shape[1] + [1, 2]]
-        own = nn.functional.pad(torch.cat([places, candidates], -1), (0, 0, 0, 2))
-        choices = torch.cat([own, kinds.expand(len(job), -1, -1)], -1)
+        choices = of_choices(torch.cat([places_of(touched, nodes), candidates], -1))
         judged = self.told(torch.cat([beside(context, choices), choices], -1)).squeeze(-1)
         return self._biased(observation, costs, judged)[0]
 

@@ -1,11 +1,9 @@
 """`choices` with a critic, for algorithms that learn from rewards: what the state is worth, by its features alone."""
 
-from itertools import pairwise
-
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from pointsman.learn.networks.actor_critic import Observation, ValueHead, scaled
+from pointsman.learn.networks.actor_critic import Observation, ValueHead, hidden_layers
 from pointsman.learn.networks.choices import ChoicesConfig, ChoicesNetwork, of_rows
 from pointsman.learn.networks.shapes import Shapes
 
@@ -20,8 +18,7 @@ class ValuedChoicesNetwork(ChoicesNetwork):
         super().__init__(config, shapes, actions)
         job, own, part = shapes["job"][-1], shapes["candidates"][-1], shapes["schedulers"][-1]
         sizes = job + 2 * part + own, *config.head
-        layers = [scaled(nn.Linear(a, b), 2**0.5) for a, b in pairwise(sizes)]
-        self.critic = nn.Sequential(*(module for layer in layers for module in (layer, nn.ReLU())))
+        self.critic = hidden_layers(sizes)
         self.value = ValueHead(sizes[-1])
 
     def forward(self, observation: Observation) -> tuple[Tensor, Tensor]:

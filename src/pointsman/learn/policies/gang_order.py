@@ -3,8 +3,9 @@
 from typing import TYPE_CHECKING, Any, ClassVar, Final, get_args
 
 from pointsman.errors import UsageError
-from pointsman.policies.parts.said_of_waits import said_of_limit
+from pointsman.policies.parts.reserving.overdue_heads import standing_of
 from pointsman.policies.placers.placer import Order
+from pointsman.policies.sdk import milliseconds
 from pointsman.types import Knowledge
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class GangOrder:
             raise UsageError(f"{self.name}.patience_s = {patience_s:g}: it must be from 0 to less than 1e9")
         if not 0 < run_time_quantile < 1:
             raise UsageError(f"{self.name}.run_time_quantile = {run_time_quantile:g}: it must be between 0 and 1")
-        self._patience_ms = float(round(1000 * patience_s))
+        self._patience_ms = milliseconds(patience_s)
         self._params = [float(forward), patience, float(order == "sjf"), self._patience_ms, run_time_quantile]
 
     def parameters(self) -> list[float]:
@@ -48,8 +49,4 @@ class GangOrder:
 
     def standing(self, state: Any, job: Any, now_ms: int) -> "Standing | None":
         """When a waiting job, a record of ``State.jobs``, will be tried before others."""
-        from pointsman.engine.run.contract import Standing
-
-        if self._patience_ms == 0:
-            return None
-        return Standing(said_of_limit(state, job, now_ms, self._patience_ms * float(job["crowding"])))
+        return standing_of(state, job, now_ms, self._patience_ms)

@@ -106,6 +106,8 @@ class Adapting:
         self.reviews: list[Review] = []
         self._regimes, self._came, self._unreviewed = Regimes(), deque[Came](maxlen=REVIEWED), 0
         self._network: Any = None
+        self._shorter = deque[float](maxlen=LOOKS)
+        """By what share mean JCT was shorter with this network, in its last reviews."""
 
     def on_cluster(self, cluster: "Cluster") -> None:
         """Be told of the cluster of a run, before it."""
@@ -144,15 +146,14 @@ class Adapting:
 
         came = [as_they_came(_table(self._came))]
         again = rehearsals(1, self._cluster, came, spec, self._patience, self._order, profiles)
-        shorter = gains([self._network], again)[0].shorter
-        last = [shorter, *(one.shorter for one in self.reviews[:-LOOKS:-1])]
-        self.reviews.append(Review(view.now_s, len(self._came), shorter, float(np.mean(last)) >= 0))
+        self._shorter.append(gains([self._network], again)[0].shorter)
+        self.reviews.append(Review(view.now_s, len(self._came), self._shorter[-1], self.decides is not None))
         self._unreviewed = 0
 
     @property
     def decides(self) -> "Judge | None":
         """Who does now; None: the scorer."""
-        return None if self._reviewed and self.reviews and not self.reviews[-1].decides else self.judge
+        return None if sum(self._shorter) < 0 else self.judge
 
     def adapt(self, view: "View", spec: "LearnedSpec", profiles: "Sequence[str | Path]", why: str) -> None:
         """From the meta-learnt weights to those for the jobs that came last, slowed as `spec` has it."""
@@ -196,6 +197,7 @@ class Adapting:
         from pointsman.learn.policies.judge import Judge
 
         self._network = network
+        self._shorter.clear()
         self.judge = None if network is None else Judge(replace(self._made, network=network), self._cluster)
 
     def _episodes(self, expected: "Path", profiles: "Sequence[str | Path]", seed: int, together: int) -> Any:
@@ -214,6 +216,7 @@ class Adapting:
         twin._regimes, twin._came = deepcopy(self._regimes), deque(self._came, REVIEWED)
         if self.judge is not None:
             twin._use(self._network)
+            twin._shorter.extend(self._shorter)
         return twin
 
 

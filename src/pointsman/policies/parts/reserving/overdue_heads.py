@@ -77,13 +77,20 @@ class ReservingPolicy(CompiledPolicy):
 
     def standing(self, state: Any, job: Any, now_ms: int) -> Standing | None:
         """When it is tried before others, and when its reservation begins."""
-        if self.patience_s == 0:
-            return None
-        said = said_of_limit(state, job, now_ms, milliseconds(self.patience_s) * float(job["crowding"]))
-        if job["granted"] > 0:
-            begins_in_s = max(0.0, job["granted"] - now_ms) / 1000
-            said += f"; its reservation begins in {duration(begins_in_s)}"
-        return Standing(said)
+        return standing_of(state, job, now_ms, milliseconds(self.patience_s))
+
+
+def standing_of(state: Any, job: Any, now_ms: int, patience_ms: float) -> Standing | None:
+    """When a waiting job, a record of ``State.jobs``, is tried before others, and when its reservation begins; None if
+    waits are not bounded.
+    """
+    if patience_ms == 0:
+        return None
+    said = said_of_limit(state, job, now_ms, patience_ms * float(job["crowding"]))
+    if job["granted"] > 0:
+        begins_in_s = max(0.0, job["granted"] - now_ms) / 1000
+        said += f"; its reservation begins in {duration(begins_in_s)}"
+    return Standing(said)
 
 
 @core
