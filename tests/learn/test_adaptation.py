@@ -275,6 +275,35 @@ def test_a_network_that_would_have_been_no_worse_goes_on(tmp_path: Path) -> None
 
 
 @pytest.mark.usefixtures("small")
+def test_reviews_of_a_network_do_not_count_for_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first would have been worse with all jobs; when their mix changes, another one decides."""
+    from pointsman.learn.algorithms import adaptation
+
+    monkeypatch.setattr(
+        adaptation,
+        "gains",
+        lambda networks, _: [adaptation.Gain(0.03 if len(networks) > 1 else -0.1, 0.01) for _ in networks],
+    )
+    log = jobs(300)
+    late = log.jobs.with_row_index().with_columns(
+        model=pl.when(pl.col("index") < 200).then("model").otherwise(pl.lit(MODELS[0]))
+    )
+    seen: list[tuple[int, int, bool]] = []
+
+    class Watched(MetaRl):
+        def decide(self, view: Any) -> None:
+            super().decide(view)
+            told = self._adapting
+            seen.append((len(told.done), len(told.reviews), told.decides is not None))
+
+    found = simulate(Workload.of(late.drop("index")), CLUSTER, Watched(checkpoint="none", steps=3), **TRUTH)
+    assert [row["decides"] for row in adaptations(found)] == [adapting.ADAPTED] * 2
+    assert (1, 1, False) in seen
+    later = [decides for adapted, reviewed, decides in seen if (adapted, reviewed) == (2, 2)]
+    assert later and all(later)
+
+
+@pytest.mark.usefixtures("small")
 def test_models_of_ones_own_profiles_are_rehearsed(tmp_path: Path) -> None:
     """One job in two has a model that is not shipped."""
     (tmp_path / "own.yaml").write_text(

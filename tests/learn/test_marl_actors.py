@@ -12,12 +12,13 @@ from pointsman.errors import UsageError  # noqa: E402
 from pointsman.learn.agents import recipe  # noqa: E402
 from pointsman.learn.algorithms.masking import log_probabilities, of_actions  # noqa: E402
 from pointsman.learn.algorithms.ppo import clipped_loss  # noqa: E402
-from pointsman.learn.checkpoint import load_policy, save_policy  # noqa: E402
+from pointsman.learn.checkpoint import WEIGHTS, load_policy, save_policy  # noqa: E402
 from pointsman.learn.environments import PlaceGangEnv  # noqa: E402
 from pointsman.learn.networks.choices import FORWARD, MAY_FORWARD  # noqa: E402
 from pointsman.learn.networks.cluster_graphs import NODE, SCHEDULER, SWITCH, of_own_racks  # noqa: E402
 from pointsman.learn.networks.marl_actors import COMPACT_ELSEWHERE, ActorsConfig, ActorsNetwork  # noqa: E402
 from pointsman.learn.setup import begin  # noqa: E402
+from pointsman.learn.training import STATE  # noqa: E402
 from pointsman.workload import generate  # noqa: E402
 from tests.free import simulate  # noqa: E402
 from tests.learn.test_marl_network import linked  # noqa: E402
@@ -211,6 +212,30 @@ def test_training_moves_the_actor_and_the_critic(tmp_path: Path) -> None:
     after = training.learner.network.state_dict()  # ty: ignore
     moved = {name.split(".")[0] for name, w in after.items() if not torch.equal(w, before[name])}
     assert moved >= {"encoder", "send", "told", "critic", "value"}
+
+
+def test_resumed_is_as_if_it_had_never_stopped(tmp_path: Path) -> None:
+    """The actor, the critic, and the simulations in the middle of which it stops."""
+
+    class Stop(Exception):
+        pass
+
+    def stop_soon(share: float, label: str) -> None:
+        if share > 0.4:
+            raise Stop
+
+    def silently(share: float, label: str) -> None:
+        pass
+
+    begin(recipe("marl", SMALL), tmp_path / "whole", seed=1).run(96, silently)
+    with pytest.raises(Stop):
+        begin(recipe("marl", SMALL), tmp_path / "parts", seed=1).run(96, stop_soon)
+    rest = begin(recipe("marl", SMALL), tmp_path / "parts", seed=1)
+    rest.resume()
+    assert 0 < rest.steps < 96
+    rest.run(96, silently)
+    for name in (WEIGHTS, STATE):
+        assert (tmp_path / "parts" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
 
 
 def test_forwarding_is_asked_of_the_others_and_not_seen() -> None:
