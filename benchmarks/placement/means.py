@@ -1,10 +1,11 @@
-"""Mean JCT of policies, some of which were trained several times, by cell: interquartile means over trainings and
+"""Figures of policies, some of which were trained several times, by cell: interquartile means over trainings and
 seeds, with bootstrap intervals.
 """
 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import fields
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -20,18 +21,21 @@ Values = NDArray[np.float64]
 """(trainings, seeds)"""
 BOUND = "bound"
 """No job waits or is slowed."""
+MEAN, TAIL, LONGEST = "jct_mean_s", "jct_p99_s", "pending_max_s"
+"""The figures: mean JCT, its 99th percentile, the longest wait of a job."""
 
 
 class Means:
-    """Of a data file whose cells have the fields of `cell`."""
+    """One figure of a data file whose cells have the fields of `cell`."""
 
-    def __init__(self, figures: Figures, cell: type[Any], blind: Sequence[str] = BLIND) -> None:
+    def __init__(self, figures: Figures, cell: type[Any], blind: Sequence[str] = BLIND, figure: str = MEAN) -> None:
+        self._of = partial(Means, figures, cell, blind)
         names = [field.name for field in fields(cell)]
         frame = figures.frame.with_columns(who=pl.col("policy").str.replace(TRAINING, ""))
         self._blind = blind
         self._found: dict[tuple[Any, str], Values] = {}
         for (*values, who), rows in frame.group_by(*names, "who", maintain_order=True):
-            of = rows.sort("policy", "seed").select("jct_mean_s", "duration_mean_s").to_numpy().T
+            of = rows.sort("policy", "seed").select(figure, "duration_mean_s").to_numpy().T
             seeds, key = rows["seed"].n_unique(), cell(*values)
             self._found[key, str(who)] = of[0].reshape(-1, seeds)
             if seeds >= self._found.get((key, BOUND), np.empty((1, 0))).shape[1]:
@@ -42,12 +46,22 @@ class Means:
         """In the order of the file."""
         return list(dict.fromkeys(cell for cell, _ in self._found))
 
+    @cached_property
+    def tails(self) -> "Means":
+        """The 99th percentiles of JCT."""
+        return self._of(TAIL)
+
+    @cached_property
+    def longest(self) -> "Means":
+        """The longest waits."""
+        return self._of(LONGEST)
+
     def ran(self, cell: Any, who: str) -> bool:
         """Whether it was run there."""
         return (cell, who) in self._found
 
     def of(self, cell: Any, who: str) -> Values:
-        """Mean JCT, s.
+        """In seconds.
 
         Raises:
             LookupError: there is no such run.

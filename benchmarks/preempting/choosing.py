@@ -30,7 +30,7 @@ only the first offer of each is one.
 """
 SEEN, FEATURES = EXTRA + 8, 20
 """From `SEEN` on: what is seen of the choice that is made otherwise."""
-WEIGHTS, HIDDEN = EXTRA + 64, 16
+WEIGHTS, HIDDEN = EXTRA + 64, 20
 """From `WEIGHTS` on: whether the network decides (1), by how much another choice must seem better, then its weights:
 hidden units by features and a bias, actions by hidden units and a bias.
 """

@@ -1,5 +1,6 @@
 """Runs under `choosing`, on a small cluster with overheads as sites have them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,6 +12,7 @@ import pointsman
 from benchmarks.preempting import choosing
 from pointsman import Workload
 from pointsman.api import RunOptions, open_simulation
+from pointsman.cluster import Cluster
 from pointsman.engine.run.simulation import Simulation
 from pointsman.policies.registry import get_policy
 from pointsman.types import NEVER_MS
@@ -30,11 +32,25 @@ def workload(kind: str, jobs: int, seed: int) -> Workload:
     return Workload.of(made.with_columns(pl.col("gpus").clip(1, WIDEST)))
 
 
-def opened(jobs: Workload, policy: str = POLICY) -> Simulation:
-    """A run before its first event."""
-    spec = get_policy(policy)
-    options = RunOptions(overheads="realistic")
-    return open_simulation(jobs, pointsman.load_cluster(ON), spec, spec.make({}), options)[0]
+def opened(jobs: Workload, cluster: Cluster | None = None) -> Simulation:
+    """A run under `choosing` before its first event."""
+    spec = get_policy(POLICY)
+    options = RunOptions(overheads="realistic", oversized="drop")
+    return open_simulation(jobs, cluster or pointsman.load_cluster(ON), spec, spec.make({}), options)[0]
+
+
+def ended(jobs: Workload, weights: Sequence[float], cluster: Cluster | None = None) -> Simulation:
+    """A whole run in which the network of these weights chooses, or nobody without any."""
+    run = opened(jobs, cluster)
+    run.handle.state.memory[choosing.WEIGHTS :][: len(weights)] = weights
+    run.run()
+    return run
+
+
+def jcts_s(run: Simulation) -> NDArray[np.float64]:
+    """Of all jobs of a run."""
+    submit = run.handle.world.trace["submit"]
+    return (run.handle.world.outcomes["end"][: len(submit)] - submit) / 1000.0
 
 
 @dataclass
@@ -68,12 +84,23 @@ class Run:
         self.simulation.run()
         return float(self.simulation.handle.world.outcomes["end"][: self.jobs].sum())
 
-    def tried(self, action: int) -> tuple[float, NDArray[np.float64]]:
-        """The same sum if the next choice were `action`, and what was seen of that choice."""
+    def after(self, action: int) -> "Run":
+        """A copy in which `action` was the next choice."""
         copy = Run(self.simulation.copy(), self.jobs)
         copy.memory[choosing.TARGET] = self.choices + 1
         copy.memory[choosing.ACTION] = action
-        return copy.total_ms(), copy.memory[choosing.SEEN :][: choosing.FEATURES].copy()
+        copy.go_to(self.choices + 1)
+        return copy
+
+    @property
+    def seen(self) -> NDArray[np.float64]:
+        """What was seen of the choice that was made otherwise."""
+        return self.memory[choosing.SEEN :][: choosing.FEATURES].copy()
+
+    def is_as(self, other: "Run") -> bool:
+        """Whether all jobs stand as they do in the other run."""
+        ours, theirs = (run.simulation.handle.state.jobs for run in (self, other))
+        return np.array_equal(ours.view(np.int64), theirs.view(np.int64))
 
 
 def begun(jobs: Workload) -> Run:

@@ -32,9 +32,10 @@ def tried(kind: str, seed: int) -> dict[str, NDArray[Any]]:
     for choice in np.unique(draw.integers(1, max(2, whole.choices), CHOICES)).tolist():
         if not run.go_to(choice - 1):
             break
-        found = [run.tried(action) for action in OTHERS]
-        seen.append(found[0][1])
-        worth.append([0.0, *((usual_ms - total_ms) / mean_ms for total_ms, _ in found)])
+        usual = run.after(choosing.USUAL)
+        others = [run.after(action) for action in OTHERS]
+        seen.append(usual.seen)
+        worth.append([0.0, *(0.0 if o.is_as(usual) else (usual_ms - o.total_ms()) / mean_ms for o in others)])
     return {"seen": np.array(seen), "worth": np.array(worth)}
 
 

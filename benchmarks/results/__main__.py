@@ -22,9 +22,11 @@ def names() -> list[str]:
 OF_POLICY = ["options", "durations", "profiles", "progress"]
 
 
-def blocks(name: str, figures: Figures) -> dict[str, str]:
-    """What is filled into a page, by the name of its place."""
-    return {block: make(figures) for block, make in page_of(name).BLOCKS.items()}
+def blocks(name: str, figures: Figures) -> dict[str, dict[str, str]]:
+    """What is filled into a page, and into others that are about the same runs: by page and the name of its place."""
+    module = page_of(name)
+    made = {name: module.BLOCKS} | getattr(module, "BESIDE", {})
+    return {page: {block: make(figures) for block, make in of.items()} for page, of in made.items()}
 
 
 def write(found: pl.DataFrame, file: Path) -> None:
@@ -62,7 +64,8 @@ def main(arguments: list[str] | None = None) -> None:
         file.parent.mkdir(exist_ok=True)
         write(found, file)
     figures = read(file)
-    fill(PAGES / f"{given.page}.md", blocks(given.page, figures))
+    for page, tables in blocks(given.page, figures).items():
+        fill(PAGES / f"{page}.md", tables)
     if draw := getattr(page_of(given.page), "draw", None):
         draw(figures, PAGES / f"{given.page}.svg")
 

@@ -105,6 +105,7 @@ def figures(result: Result, warmup: float) -> dict[str, Any]:
         **{name: found[name] for name in SUMMARY},
         "above_bound_percent": None if above is None else 100 * above,
         "slowdown_p99": slowdown.quantile(0.99, "linear"), "slowdown_max": slowdown.max(),
+        "pending_max_s": jobs["pending_s"].max(),
         "preemptions": found["preemptions"] / result.jobs.height,
         "on_nodes_mean": jobs.filter(pl.col("nodes") > 1)["nodes"].mean(),
         **{name: value for name, value in (found["sharing"] or {}).items() if name in OF_SHARING},
