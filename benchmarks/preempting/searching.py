@@ -20,10 +20,10 @@ from benchmarks.preempting.runs import KINDS, ended, jcts_s, workload
 
 FOUND: Final = Path(__file__).parent / "found.json"
 JOBS: Final = 1000
-SEEDS: Final = 2
+SEEDS: Final = 1
 """Of each kind in a generation."""
 FIRST_SEED: Final = 20_000
-POPULATION, ELITE, GENERATIONS = 40, 10, 64
+POPULATION, ELITE, GENERATIONS = 40, 10, 24
 SMOOTHING, DEVIATION, LEAST_DEVIATION = 0.7, 0.1, 0.005
 SIZE: Final = (choosing.ACTIONS - 1) * (choosing.FEATURES + 1)
 Vector = NDArray[np.float64]
