@@ -57,10 +57,6 @@ def without_durations(cell: Cell) -> tuple[Contestant, ...]:
     return (*blind, replace(SJF, label=f"{SJF.label}{HISTORY}", estimate="history"), *_marl(variants.MIXED, cell))
 
 
-def _blind(label: str) -> str:
-    return re.sub(f"({TRAINING})", rf"{HISTORY}\1", label)
-
-
 def ablations(cell: Cell) -> tuple[Contestant, ...]:
     """What differs in one thing from the scorer, divided, or from MARL."""
     alone, shared = _knowing(cell), _shared(cell)

@@ -35,6 +35,8 @@ WEIGHTS, HIDDEN = EXTRA + 64, 20
 hidden units by features and a bias, actions by hidden units and a bias.
 """
 SIZE = 2 + HIDDEN * (FEATURES + 1) + ACTIONS * (HIDDEN + 1)
+CAUTION = 0.1
+"""Mean completion times of a job by which another choice must seem better."""
 EASIER_BY = 0.25
 """Of what a preemption costs, that counts where one preempts more easily."""
 

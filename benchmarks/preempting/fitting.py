@@ -18,8 +18,6 @@ from torch import Tensor, nn
 from benchmarks.preempting import choosing
 
 WEIGHTS: Final = Path(__file__).parent / "weights.json"
-CAUTION: Final = 0.1
-"""Mean completion times of a job by which a choice must seem better."""
 KEPT: Final = 0.98
 """Of the choices that changed anything, the share whose worth is learnt as it is; the rest count as much as those."""
 EPOCHS, BATCH, RATE, DECAY = 40, 512, 2e-3, 1e-3
@@ -106,7 +104,7 @@ def main() -> None:
     tried = read(given.tried)
     network = fitted(tried)
     rows = tried.of([9])
-    actions = chosen(network, tried.seen[rows], CAUTION)
+    actions = chosen(network, tried.seen[rows], choosing.CAUTION)
     gained = tried.worth[rows].gather(1, actions[:, None]).flatten()
     error = float(gained.std()) / len(rows) ** 0.5
     print(f"{len(tried.seed)} choices; {float((actions > 0).float().mean()):.1%} of those held out made otherwise")
@@ -114,7 +112,7 @@ def main() -> None:
     for action in range(1, choosing.ACTIONS):
         each = tried.worth[:, action]
         print(f"action {action} always: {float(each.mean()):.4f} ± {float(each.std()) / len(each) ** 0.5:.4f}")
-    WEIGHTS.write_text(json.dumps([round(w, 5) for w in network.weights(CAUTION)]) + "\n", encoding="utf-8")
+    WEIGHTS.write_text(json.dumps([round(w, 5) for w in network.weights(choosing.CAUTION)]) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.classical.cases import cases_by_name
 from benchmarks.preempting import choosing
-from benchmarks.preempting.fitting import CAUTION, WEIGHTS
+from benchmarks.preempting.fitting import WEIGHTS
 from benchmarks.preempting.runs import KINDS, ended, jcts_s, workload
 from benchmarks.preempting.searching import FOUND, weights
 from pointsman import Workload
@@ -25,7 +25,7 @@ SEEDS: Final = range(1, 21)
 JOBS: Final = 2000
 LOG: Final = "ITP cluster04"
 LOADS: Final = (0.85, 1.0)
-CAUTIONS: Final = (0.0, 0.03, CAUTION)
+CAUTIONS: Final = (0.0, 0.03, choosing.CAUTION)
 GITTINS: Final = "gittins"
 
 

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.preempting import choosing
-from benchmarks.preempting.fitting import CAUTION
 from benchmarks.preempting.runs import KINDS, ended, jcts_s, workload
 
 FOUND: Final = Path(__file__).parent / "found.json"
@@ -33,7 +32,7 @@ def weights(linear: Vector) -> list[float]:
     """Those of `choosing` that make it linear: hidden units hand on the features, none of which is negative."""
     features = choosing.FEATURES
     out = np.vstack([np.zeros(features + 1), linear.reshape(-1, features + 1)])
-    return [1.0, CAUTION, *np.eye(features, features + 1).ravel().tolist(), *out.ravel().tolist()]
+    return [1.0, choosing.CAUTION, *np.eye(features, features + 1).ravel().tolist(), *out.ravel().tolist()]
 
 
 def cost(sample: Sequence[float], generation: int) -> float:

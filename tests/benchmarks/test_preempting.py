@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks.preempting import choosing
-from benchmarks.preempting.runs import Run, begun, workload
+from benchmarks.preempting.runs import ON, Run, begun, workload
 from benchmarks.preempting.trying import OTHERS
 from pointsman.api import RunOptions, open_simulation
 from pointsman.cluster import load_cluster
@@ -21,8 +21,6 @@ def run_of(kind: str) -> Run:
 
 def test_without_a_choice_jobs_run_as_under_gittins() -> None:
     """The policy adds choices and nothing else."""
-    from benchmarks.preempting.runs import ON
-
     jobs = workload("itp", JOBS, SEED)
     spec = get_policy("gittins")
     plain, _ = open_simulation(jobs, load_cluster(ON), spec, spec.make({}), RunOptions(overheads="realistic"))
