@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 from collections.abc import Callable
+from contextlib import suppress
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
@@ -106,14 +107,11 @@ def _serve(pipe: Connection, cluster: Cluster, store: Path) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # which a terminal sends to all
     Thread(target=_die_with_parent, daemon=True).start()
     record = Record()
-    while True:
-        moment, change = pipe.recv()
-        checkpoint = pipe.recv_bytes()
-        try:
-            answer: Any = _answer(moment._replace(checkpoint=checkpoint), change, cluster, record, store)
-        except PointsmanError as error:
-            answer = error
-        pipe.send(answer)
+    with suppress(EOFError, ConnectionError):  # the daemon has died, which the thread may learn later
+        while True:
+            moment, change = pipe.recv()
+            moment = moment._replace(checkpoint=pipe.recv_bytes())
+            pipe.send(_answer_or_error(moment, change, cluster, record, store))
 
 
 def _die_with_parent() -> None:
@@ -121,6 +119,13 @@ def _die_with_parent() -> None:
     assert parent is not None
     parent.join()
     os._exit(0)
+
+
+def _answer_or_error(moment: Moment, change: Change | None, cluster: Cluster, record: Record, store: Path) -> Any:
+    try:
+        return _answer(moment, change, cluster, record, store)
+    except PointsmanError as error:
+        return error
 
 
 def _answer(moment: Moment, change: Change | None, cluster: Cluster, record: Record, store: Path) -> Any:
