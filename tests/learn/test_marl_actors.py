@@ -14,7 +14,7 @@ from pointsman.learn.algorithms.masking import log_probabilities, of_actions  # 
 from pointsman.learn.algorithms.ppo import clipped_loss  # noqa: E402
 from pointsman.learn.checkpoint import WEIGHTS, load_policy, save_policy  # noqa: E402
 from pointsman.learn.environments import PlaceGangEnv  # noqa: E402
-from pointsman.learn.networks.choices import FORWARD, MAY_FORWARD  # noqa: E402
+from pointsman.learn.networks.choices import FORWARD, MAY_FORWARD, WAIT  # noqa: E402
 from pointsman.learn.networks.cluster_graphs import NODE, SCHEDULER, SWITCH, of_own_racks  # noqa: E402
 from pointsman.learn.networks.marl_actors import COMPACT_ELSEWHERE, ActorsConfig, ActorsNetwork  # noqa: E402
 from pointsman.learn.setup import begin  # noqa: E402
@@ -251,3 +251,18 @@ def test_a_learner_that_does_not_exist_is_refused() -> None:
         recipe("marl", {"marl": {"learner": "critic"}})
     with pytest.raises(UsageError, match="marl has no part 'counterfactual'"):
         recipe("marl", SMALL | {"counterfactual": {"reach": 1.0}})
+
+
+def test_in_use_it_chooses_a_kind_of_choice_first() -> None:
+    """Five places of probability 0.12 each, 0.1 to forward, 0.3 to wait: to place is likelier than to wait."""
+    chances = np.full(34, 0.0, np.float32)
+    chances[[2, 3, 4, 7, 9]], chances[FORWARD], chances[WAIT] = 0.12, 0.1, 0.3
+    chances[7] += 0.001
+    with np.errstate(divide="ignore"):
+        assert network().best(np.log(chances)) == 7
+        chances[:9] = 0.0
+        assert network().best(np.log(chances)) == 33
+        chances[WAIT] = 0.05
+        assert network().best(np.log(chances)) == 9
+        chances[9] = 0.0
+        assert network().best(np.log(chances)) == 32

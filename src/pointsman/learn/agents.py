@@ -73,8 +73,8 @@ ACTORS = Agent(
     "ppo",
     "gangs",
     {
-        PRACTICE: {**_SEVERAL_SCHEDULERS[PRACTICE], "gamma": 0.9},
-        "ppo": {"learning_rate": 1e-3, "entropy_weight": 0.003},
+        PRACTICE: {**_SEVERAL_SCHEDULERS[PRACTICE], "gamma": 0.9, "jobs": 300, "patience": 1.0},
+        "ppo": {"num_envs": 8, "steps": 512, "trace": 1.0, "learning_rate": 1e-3, "entropy_weight": 0.003},
     },
 )
 """The same task for agents that learn by rewards, as in the paper."""

@@ -4,7 +4,9 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import ClassVar, TypeVar
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from pointsman.cluster.cluster import Cluster
@@ -31,6 +33,10 @@ class ActorCritic(nn.Module):
     def forward(self, observation: Observation) -> tuple[Tensor, Tensor]:
         """Logits (B, actions), before any mask, and normalised values (B,)."""
         raise NotImplementedError
+
+    def best(self, logits: NDArray[np.float32]) -> int:
+        """What it does in use, by its logits of the actions; -inf where a mask forbids one."""
+        return int(logits.argmax())
 
 
 class ValueHead(nn.Module):

@@ -9,7 +9,9 @@ have the same weights. The critic, which is there in training only, sees what al
 
 from typing import Literal
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from pointsman.cluster.cluster import Cluster
@@ -18,6 +20,7 @@ from pointsman.learn.config import parameter
 from pointsman.learn.networks.actor_critic import Observation, ValueHead, hidden_layers, scaled
 from pointsman.learn.networks.choices import (
     CHOICES,
+    FORWARD,
     MAY_FORWARD,
     ChoicesConfig,
     ChoicesNetwork,
@@ -78,6 +81,15 @@ class ActorsNetwork(OnGraphs, ChoicesNetwork):
         logits = self.act(observation, nodes, schedulers, sent)
         worth = self._worth(observation, nodes, schedulers) if self.training else logits.new_zeros(len(logits))
         return logits, worth
+
+    def best(self, logits: NDArray[np.float32]) -> int:
+        """The likeliest kind of choice, and of that the likeliest: a job has many places, none of which may be as
+        likely as to wait while together they are likelier.
+        """
+        places = logits[:FORWARD]
+        kinds = np.append(np.logaddexp.reduce(places), logits[FORWARD:])
+        kind = int(kinds.argmax())
+        return len(places) + kind - 1 if kind else int(places.argmax())
 
     def sent(self, observation: Observation) -> tuple[Tensor, Tensor, Tensor]:
         """What each scheduler sees of its own nodes (B, M, width) and of its queue (B, P, width), and what it sends to

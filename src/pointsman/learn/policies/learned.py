@@ -47,7 +47,7 @@ class Seen:
 
     def best(self, mask: NDArray[np.bool_]) -> int:
         """The action that the mask allows and the network likes best."""
-        return int(self._scores(mask).argmax())
+        return self.network.best(self._scores(mask))
 
     def chances(self, mask: NDArray[np.bool_]) -> NDArray[np.float64]:
         """(actions,) the probability that the network gives each action, 0 where the mask forbids it."""
