@@ -186,13 +186,13 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_run_is_what_the_actors_do_in_training(schedulers: int, checkpoint: Path) -> None:
     made = load_policy(checkpoint).network
     made.on_cluster(load_cluster(CLUSTER), schedulers)
-    there = environment(schedulers=schedulers, order="sjf")
+    there = environment(schedulers=schedulers, order="sjf", patience=1.0)
     now, _ = there.reset(seed=0)
     over, usual, decisions = False, 0, 0
     while not over:
         parts = {name: torch.from_numpy(part)[None] for name, part in now.items()}
         with torch.inference_mode():
-            action = int(np.where(now["action_mask"] != 0, made(parts)[0][0], -np.inf).argmax())
+            action = made.best(np.where(now["action_mask"] != 0, made(parts)[0][0].numpy(), -np.inf))
             usual += action == int(made.usual(parts)[0])
         decisions += 1
         now, _, over, _, _ = there.step(action)
