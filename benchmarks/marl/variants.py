@@ -40,7 +40,7 @@ SCORER_OF: Final = {"sjf": "scorer", "fifo": "scorer-fifo"}
 MARL: Final = Variant("marl", "marl", trainings=FIVE)
 FIFO: Final = Variant("fifo", "marl, fifo", trainings=FIVE, order="fifo")
 MIXED: Final = Variant("mixed", "marl, trained in both orders", trainings=FIVE, order="mixed")
-AS_IN_THE_PAPER: Final = {"marl.learner": "actor-critic", "practice.jobs": "300", "practice.patience": "1"}
+AS_IN_THE_PAPER: Final = {"marl.learner": "actor-critic", "practice.jobs": "800", "practice.patience": "1"}
 AS_LONG: Final = 235_520
 """Decisions of actors that take as long as those that `MARL` tries."""
 ACTORS: Final = Variant("actors", "actor-critic", AS_IN_THE_PAPER, trainings=FIVE, decisions=AS_LONG)

@@ -73,7 +73,7 @@ ACTORS = Agent(
     "ppo",
     "gangs",
     {
-        PRACTICE: {**_SEVERAL_SCHEDULERS[PRACTICE], "gamma": 0.9, "jobs": 300, "patience": 1.0},
+        PRACTICE: {**_SEVERAL_SCHEDULERS[PRACTICE], "gamma": 0.9, "jobs": 800, "patience": 1.0},
         "ppo": {"num_envs": 8, "steps": 512, "trace": 1.0, "learning_rate": 1e-3, "entropy_weight": 0.003},
     },
 )
