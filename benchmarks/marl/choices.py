@@ -13,7 +13,7 @@ import polars as pl
 import torch
 
 from benchmarks.marl.cells import SEEDS, Cell
-from benchmarks.marl.contestants import MARL, everybody
+from benchmarks.marl.contestants import MARL, everyone
 from benchmarks.placement.cell import run
 from benchmarks.placement.contestants import given
 from benchmarks.results.trials import DATA
@@ -52,8 +52,8 @@ def row_of(cell: Cell, folder: Path) -> dict[str, Any]:
     """Percent of decisions, over all trainings."""
     on, servers = cell.cluster(folder)
     found: Counter[str] = Counter()
-    for who in everybody(cell):
-        if who.label.startswith(MARL):
+    for who in everyone(cell):
+        if who.label.startswith(f"{MARL}, training"):
             policy = Counted(**given(who))
             run(cell.workload(servers, SEED), on, policy, seed=SEED)
             found += policy.found

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import polars as pl
 
 from benchmarks.marl.cells import SEEDS, Cell
-from benchmarks.marl.contestants import DIVIDED, MARL, SCORER, everybody
+from benchmarks.marl.contestants import MARL, SCORER, everyone
 from benchmarks.placement.cell import cluster, mean_jct_s, run, workload
 from benchmarks.placement.contestants import given
 from benchmarks.results.contestant import Contestant
@@ -53,8 +53,8 @@ def rows_of(servers: int, folder: Path) -> list[dict[str, Any]]:
     on = cluster(folder, servers, per_rack=4)
     found: list[dict[str, Any]] = []
     for schedulers in SCHEDULERS:
-        who = {one.label: one for one in everybody(Cell(load=LOAD, schedulers=schedulers))}
-        marl, scorer = (who[f"{label}, training 1"] for label in (MARL, DIVIDED))
+        who = {one.label: one for one in everyone(Cell(load=LOAD, schedulers=schedulers))}
+        marl, scorer = (who[f"{label}, training 1"] for label in (MARL, SCORER))
         ms = _decision_ms(on, servers, given(marl))
         mine = (0.0, ms / 1e3) if schedulers == 1 else (ms / 1e3,)
         for label, one, times_s in ((SCORER, scorer, (0.0, *SLOW_S)), (MARL, marl, mine)):

@@ -121,18 +121,16 @@ class Cell:
 
 BASE: Final = [Cell()]
 CHANGED: Final = [Cell(change=change) for change in CHANGES]
-SHORT: Final = [Cell(submitted=jobs) for jobs in (30, 60, 100, 200, 400)]
+SHORT: Final = [Cell(submitted=jobs) for jobs in (60, 100, 200, 400)]
+LOGGED: Final = [Cell(name) for name in LOGS]
 VARIED: Final = [
-    Cell(sigma=0.1),
     Cell(sigma=0.05),
     Cell(load=0.9),
-    Cell("1-8"),
     Cell("1-16"),
-    Cell(servers=64),
+    Cell("1-16", 0.9),
     Cell(nic_gbps=100.0, cpus=48),
-    Cell(estimate="lognormal:0.5"),
     Cell(estimate="lognormal:1"),
-    *(Cell(name) for name in LOGS),
+    *LOGGED,
 ]
-SEEDS: Final = range(2001, 2011)
+SEEDS: Final = range(2001, 2006)
 """Of workloads and truths that no training has seen."""

@@ -54,7 +54,7 @@ def by_half_month_s(policy: str, params: dict[str, Any], seed: int) -> NDArray[n
 
 def rows_of(seeds: Sequence[int]) -> list[dict[str, Any]]:
     """A row for each policy and half month; two trainings."""
-    of = {name: [one for one in contestants(Cell(LOG), SEEDS[0]) if re.sub(TRAINING, "", one.label) == name]
+    of = {name: [one for one in contestants(Cell(LOG)) if re.sub(TRAINING, "", one.label) == name]
           for name in WHO}  # fmt: skip
     calls = [(one.policy, dict(one.params), seed) for ones in of.values() for one in ones for seed in seeds]
     found = iter(list(Processes(WORKERS)(by_half_month_s, calls)))

@@ -16,7 +16,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from benchmarks.metarl.cells import SEEDS, UNSEEN, Cell
-from benchmarks.metarl.contestants import FEW
 from benchmarks.placement.cell import run
 from benchmarks.placement.contestants import METARL, TWO
 from benchmarks.results.trials import DATA
@@ -57,7 +56,7 @@ def row_of(cell: Cell, checkpoint: str, folder: Path) -> dict[str, Any]:
     """Means over the first workloads."""
     on, servers = cell.cluster(folder)
     found = []
-    for seed in SEEDS[:FEW]:
+    for seed in SEEDS:
         policy = Watching(checkpoint=checkpoint)
         result = run(cell.workload(servers, seed), on, policy, seed=seed, **cell.options(seed))
         found.append({**errors(np.concatenate(policy.interference.sights)), **cost(policy, result)})

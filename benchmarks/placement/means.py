@@ -68,6 +68,10 @@ class Means:
         """
         return self._found[cell, who]
 
+    def typical(self, cell: Any, who: str) -> float:
+        """The interquartile mean, in seconds."""
+        return float(interquartile_mean(self.of(cell, who).ravel()))
+
     def below(self, cell: Any, who: str) -> Difference:
         """Percent below the policy that is best with each workload, of those that know nothing of the topology."""
         mine = self.of(cell, who)

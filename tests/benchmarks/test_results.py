@@ -39,7 +39,7 @@ def test_a_page_says_what_its_data_say(name: str, tmp_path: Path) -> None:
         )
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", [*PAGES, *(f"{name}-parts" for name in PAGES)])
 def test_a_page_is_short(name: str) -> None:
     page = page_of(name).read_text(encoding="utf-8")
     assert len(page.split()) <= MOST_WORDS

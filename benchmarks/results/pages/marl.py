@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from benchmarks.marl.cells import ABLATED, CLAIM, EIGHT, SEEDS, VARIED, Cell
-from benchmarks.marl.contestants import DIVIDED, MARL, SINGLE, ablations, everybody
+from benchmarks.marl.cells import CLAIM, EIGHT, SEEDS, VARIED, Cell
+from benchmarks.marl.contestants import ACTORS, FIFO, MARL, MARL_FIFO, PACKED, SCORER, SCORER_FIFO, SJF, contestants
 from benchmarks.marl.sentences import BLOCKS as BLOCKS
-from benchmarks.marl.sentences import CLAIMED
+from benchmarks.marl.sentences import CLAIMED, OF_PARTS
 from benchmarks.placement import cell as placement
 from benchmarks.placement.means import BOUND, Means
 from benchmarks.placement.picture import Picture
@@ -15,23 +15,25 @@ from benchmarks.results.contestant import Contestant, Setting
 from benchmarks.results.figures import Figures
 from benchmarks.results.trials import Trial
 
+BESIDE: Final = {"marl-parts": OF_PARTS}
 LOOKS: Final = {
     BOUND: ("|", "black", "bound: no job waits or is slowed"),
-    "packed": ("s", "tab:gray", "packed"),
-    "fifo-backfill": ("x", "tab:green", "fifo-backfill"),
-    "sjf-backfill": ("+", "tab:olive", "sjf-backfill"),
-    DIVIDED: ("o", "tab:blue", "scorer, P schedulers"),
-    SINGLE: ("v", "tab:purple", "single agent"),
-    MARL: ("D", "tab:orange", "MARL, P schedulers"),
+    PACKED: ("s", "tab:gray", "packed"),
+    FIFO: ("x", "tab:green", "fifo-backfill"),
+    SJF: ("+", "tab:olive", "sjf-backfill"),
+    SCORER_FIFO: ("^", "tab:cyan", "scorer, fifo"),
+    SCORER: ("o", "tab:blue", "scorer, sjf"),
+    MARL_FIFO: ("v", "tab:pink", "MARL, fifo"),
+    MARL: ("D", "tab:orange", "MARL, sjf"),
+    ACTORS: ("*", "tab:red", "actor-critic, sjf"),
 }
-PICTURE: Final = Picture(LOOKS, (MARL, SINGLE), DIVIDED, "scorer with P schedulers", CLAIMED)
+PICTURE: Final = Picture(LOOKS, (SJF, MARL, ACTORS), SCORER, "scorer, sjf", CLAIMED)
 
 
 def trials(data: Path) -> Iterator[Trial]:
-    """Ten workloads a cell; ablations where they are measured."""
+    """Four workloads a cell."""
     for cell in (*CLAIM, *VARIED, *EIGHT):
-        also = ablations(cell) if cell in (*ABLATED, *EIGHT) else ()
-        yield from (Trial(cell, seed, (*everybody(cell), *also)) for seed in SEEDS)
+        yield from (Trial(cell, seed, contestants(cell)) for seed in SEEDS)
 
 
 def setting(cell: Cell, seed: int, data: Path) -> Setting:

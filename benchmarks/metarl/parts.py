@@ -1,0 +1,91 @@
+"""What is filled into the page of Meta-RL's parts."""
+
+from collections.abc import Callable
+from typing import Final
+
+from benchmarks.metarl.cells import BASE, CHANGED, LOGGED, SHORT
+from benchmarks.metarl.contestants import (
+    ADAPTING,
+    ALWAYS,
+    ANYWHERE,
+    CEILING,
+    FROZEN,
+    HARMONY,
+    ITSELF,
+    NETWORK,
+    NOTHING,
+    PLAIN,
+    UNEXPLORED,
+)
+from benchmarks.placement.means import Means
+from benchmarks.results.figures import bold, markdown
+from benchmarks.results.trials import study
+
+REGIMES: Final = (*BASE, *CHANGED)
+VARIANTS: Final = {
+    FROZEN: "frozen",
+    NOTHING.label: "nothing meta-learnt",
+    NETWORK: "no network",
+    ALWAYS: "network always",
+    UNEXPLORED: "no exploration",
+    ANYWHERE: "exploring anywhere",
+    PLAIN: "plain training",
+    HARMONY: "Harmony-like",
+    ADAPTING: "adapting (`metarl.steps=3`)",
+}
+OF_SHORT: Final = (ITSELF, FROZEN, PLAIN, NETWORK, NOTHING.label)
+OWN, OTHER = "metarl-1", "none"
+"""Checkpoints whose model the page describes."""
+
+
+def variants(means: Means) -> str:
+    """Variants relative to `metarl`, mean JCT."""
+    return _variants(means)
+
+
+def variants_p99(means: Means) -> str:
+    """The same of the 99th percentile."""
+    return _variants(means.tails)
+
+
+def variants_longest(means: Means) -> str:
+    """The same of the longest wait."""
+    return _variants(means.longest)
+
+
+def _variants(means: Means) -> str:
+    cells = (*REGIMES, *LOGGED)
+    rows = [[said, *(bold(means.above(cell, who, ITSELF)) for cell in cells)] for who, said in VARIANTS.items()]
+    names = ["base", *(cell.change.removeprefix("an ") for cell in CHANGED), *(cell.sizes for cell in LOGGED)]
+    return markdown(("variant", *names), rows)
+
+
+def short(means: Means) -> str:
+    """Short traces, relative to the true model."""
+    rows = [
+        [who.removeprefix("metarl, "),
+         *(bold(of.above(cell, who, CEILING)) for cell in SHORT for of in (means, means.tails))]
+        for who in OF_SHORT if means.ran(SHORT[0], who)
+    ]  # fmt: skip
+    return markdown(("policy", *(f"{what}, {cell.submitted}" for cell in SHORT for what in ("mean", "p99"))), rows)
+
+
+def model(means: Means) -> str:
+    """How wrong its model is, and what exploring costs."""
+    rows = {(row["cell"], row["checkpoint"]): row for row in study("metarl-model").rows(named=True)}
+    own, nothing = (rows[BASE[0].name, checkpoint] for checkpoint in (OWN, OTHER))
+    explored, rest = ([f"{own[f'{who}, {q}']:.2f}" for q in ("p50", "p99")] for who in ("explored", "others"))
+    first = "error at first sight, %"
+    return f"""\
+* **Error** of forecast slow-downs where these jobs have not shared a server before: {own[first]:.1f} %, and
+  {nothing[first]:.1f} % with nothing meta-learnt. Later: {own["error later, %"]:.1f} %.
+* **Calibration**: two deviations of the five laws should hold 95 % of these. They hold {own["within, %"]:.0f} %.
+* **Exploring** takes {own["explored GPU time, %"]:.1f} % of the GPU time. Explored jobs run {explored[0]} times
+  (median) and {explored[1]} times (p99) as long as alone; others {rest[0]} and {rest[1]} times.
+"""
+
+
+OF_PARTS: Final[dict[str, Callable[[Means], str]]] = {
+    "variants": variants, "variants-p99": variants_p99, "variants-longest": variants_longest,
+    "short": short, "model": model,
+}  # fmt: skip
