@@ -132,5 +132,7 @@ VARIED: Final = [
     Cell(estimate="lognormal:1"),
     *LOGGED,
 ]
-SEEDS: Final = range(2001, 2006)
+DEEP: Final = [*BASE, Cell(change="rate × 2"), *LOGGED]
+"""Where what takes longest is measured."""
+SEEDS: Final = range(2001, 2004)
 """Of workloads and truths that no training has seen."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from benchmarks.marl import variants
-from benchmarks.metarl.cells import BASE, CHANGED, LOGGED, Cell
+from benchmarks.metarl.cells import BASE, CHANGED, DEEP, LOGGED, Cell
 from benchmarks.placement.cell import BLIND
 from benchmarks.placement.contestants import FIVE, MARL, METARL, TWO, trained
 from benchmarks.results.contestant import Contestant
@@ -15,7 +15,7 @@ LEARNT: Final = MARL / variants.LEARNT
 STEPS: Final = 3
 EXPLORING: Final = {"explore": 0.05, "directed": False, "bound": 1.0, "budget": 1.0}
 """As in the trainings of `learn.meta.actor_critic`."""
-ITSELF, FROZEN, ALWAYS = "metarl", "metarl, frozen", "metarl, network always"
+ITSELF, FROZEN, BY_SUBMISSION = "metarl", "metarl, frozen", "metarl, fifo"
 SOURCES: Final[Mapping[str, Mapping[str, Any]]] = {
     "true model": {},
     "demands known": {"interference": "table"},
@@ -38,32 +38,33 @@ def _metarl(label: str, kind: str, trainings: Sequence[int], **params: Any) -> t
     return trained(label, "metarl", [METARL / f"{kind}-{k}" for k in trainings], params)
 
 
-NETWORK: Final = "metarl, no network"
 NOTHING: Final = Contestant("metarl, nothing meta-learnt", "metarl:none")
 IN_FULL: Final = (
-    *_metarl(ITSELF, "metarl", FIVE),
-    *_metarl(FROZEN, "metarl", FIVE, learn=False),
-    *_metarl(ALWAYS, "metarl", TWO, reviewed=False),
-    *_metarl(NETWORK, "no-network", TWO),
+    *_metarl(ITSELF, "no-network", FIVE),
+    *_metarl(FROZEN, "no-network", FIVE, learn=False),
+    *_metarl(BY_SUBMISSION, "no-network", FIVE, order="fifo"),
     NOTHING,
 )
-UNEXPLORED, ANYWHERE, PLAIN = "metarl, no exploration", "metarl, exploring anywhere", "metarl, plain training"
-HARMONY, ADAPTING, BY_SUBMISSION = "Harmony-like", "metarl, adapting", "metarl, fifo"
+UNEXPLORED, ANYWHERE = "metarl, no exploration", "metarl, exploring anywhere"
+ALWAYS, PLAIN, HARMONY = "metarl, network always", "metarl, plainly trained network", "Harmony-like"
 PARTS: Final = (
-    *_metarl(UNEXPLORED, "metarl", TWO, explore=0.0),
-    *_metarl(ANYWHERE, "metarl", TWO, directed=False),
-    *_metarl(PLAIN, "plain", TWO, directed=False),
-    *_metarl(HARMONY, "actor-critic", TWO, **EXPLORING),
-    *_metarl(ADAPTING, "metarl", TWO, steps=STEPS),
-    *_metarl(BY_SUBMISSION, "metarl", TWO, order="fifo"),
+    *_metarl(UNEXPLORED, "no-network", TWO, explore=0.0),
+    *_metarl(ANYWHERE, "no-network", TWO, directed=False),
+    *_metarl(ALWAYS, "metarl", TWO, reviewed=False),
+    *_metarl(PLAIN, "plain", TWO, directed=False, reviewed=False),
+    *_metarl(HARMONY, "actor-critic", TWO, reviewed=False, **EXPLORING),
 )
-"""Plain training: as long, without meta-learning; each run goes on from the weights of the last. Harmony-like: an actor
-and a critic, trained as long by policy gradients, which explore at random. Both correct their model too.
+"""Networks beside the scorer. Plainly trained: as long, without meta-learning; each run goes on from the weights of the
+last. Harmony-like: an actor and a critic, trained as long by policy gradients, which explore at random. All correct
+their model too.
 """
+NETWORK, ADAPTING = "metarl, network while it is better", "metarl, adapting network"
+SLOW: Final = (*_metarl(NETWORK, "metarl", TWO), *_metarl(ADAPTING, "metarl", TWO, steps=STEPS))
+"""They rehearse, which takes longer than the run."""
 
 
 def contestants(cell: Cell) -> tuple[Contestant, ...]:
     """All that are run there."""
-    parts = PARTS if cell in (*BASE, *CHANGED, *LOGGED) else ()
+    parts = (*PARTS, *SLOW) if cell in DEEP else PARTS if cell in (*BASE, *CHANGED, *LOGGED) else ()
     estimate = None if cell.estimate == Cell.estimate else cell.estimate
     return tuple(replace(one, estimate=estimate) for one in (*UNTRAINED, *IN_FULL, *parts))

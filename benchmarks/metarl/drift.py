@@ -31,7 +31,7 @@ SIGMA: Final = 0.2
 WORKERS: Final = 2
 FEW: Final = 3
 """Workloads: the log's jobs, whose models are drawn anew."""
-WHO: Final = (CEILING, "lif, demands known", "packed", ITSELF, FROZEN, "metarl, no network")
+WHO: Final = (CEILING, "lif, demands known", "packed", ITSELF, FROZEN)
 
 
 def by_half_month_s(policy: str, params: dict[str, Any], seed: int) -> NDArray[np.float64]:

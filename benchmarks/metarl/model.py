@@ -24,7 +24,7 @@ from pointsman.learn.policies.closed_loop import ClosedLoop
 from pointsman.learn.policies.metarl import MetaRl
 
 CELLS: Final = [Cell(), Cell(sigma=0.1), Cell(sigma=0.05), Cell(change=UNSEEN)]
-SOME: Final = [*(str(METARL / f"metarl-{k}") for k in TWO), "none"]
+SOME: Final = [*(str(METARL / f"no-network-{k}") for k in TWO), "none"]
 Floats = NDArray[np.float64]
 
 

@@ -54,7 +54,7 @@ def figures_of(sigma: float | None, training: int, seed: int) -> list[float]:
     ceiling = next(one for one in UNTRAINED if one.label == CEILING)
     policy: Any = ceiling.policy
     if sigma is not None:
-        policy = NoisyMetaRl(sigma, seed, checkpoint=str(METARL / f"metarl-{training}"))
+        policy = NoisyMetaRl(sigma, seed, checkpoint=str(METARL / f"no-network-{training}"))
     with tempfile.TemporaryDirectory() as folder:
         on, servers = Cell().cluster(Path(folder))
         jobs = run(Cell().workload(servers, seed), on, policy, seed=seed, **Cell().options(seed)).jobs

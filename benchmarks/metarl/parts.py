@@ -25,16 +25,16 @@ REGIMES: Final = (*BASE, *CHANGED)
 VARIANTS: Final = {
     FROZEN: "frozen",
     NOTHING.label: "nothing meta-learnt",
-    NETWORK: "no network",
-    ALWAYS: "network always",
     UNEXPLORED: "no exploration",
     ANYWHERE: "exploring anywhere",
-    PLAIN: "plain training",
+    ALWAYS: "network always",
+    NETWORK: "network while better",
+    ADAPTING: "adapting network",
+    PLAIN: "plainly trained network",
     HARMONY: "Harmony-like",
-    ADAPTING: "adapting (`metarl.steps=3`)",
 }
-OF_SHORT: Final = (ITSELF, FROZEN, PLAIN, NETWORK, NOTHING.label)
-OWN, OTHER = "metarl-1", "none"
+OF_SHORT: Final = (ITSELF, FROZEN, NOTHING.label)
+OWN, OTHER = "no-network-1", "none"
 """Checkpoints whose model the page describes."""
 
 
@@ -55,7 +55,10 @@ def variants_longest(means: Means) -> str:
 
 def _variants(means: Means) -> str:
     cells = (*REGIMES, *LOGGED)
-    rows = [[said, *(bold(means.above(cell, who, ITSELF)) for cell in cells)] for who, said in VARIANTS.items()]
+    rows = [
+        [said, *(bold(means.above(cell, who, ITSELF)) if means.ran(cell, who) else "–" for cell in cells)]
+        for who, said in VARIANTS.items()
+    ]
     names = ["base", *(cell.change.removeprefix("an ") for cell in CHANGED), *(cell.sizes for cell in LOGGED)]
     return markdown(("variant", *names), rows)
 
@@ -65,7 +68,7 @@ def short(means: Means) -> str:
     rows = [
         [who.removeprefix("metarl, "),
          *(bold(of.above(cell, who, CEILING)) for cell in SHORT for of in (means, means.tails))]
-        for who in OF_SHORT if means.ran(SHORT[0], who)
+        for who in OF_SHORT
     ]  # fmt: skip
     return markdown(("policy", *(f"{what}, {cell.submitted}" for cell in SHORT for what in ("mean", "p99"))), rows)
 

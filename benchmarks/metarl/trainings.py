@@ -19,10 +19,10 @@ PRACTICE: Final = {
     "meta.runs": "96",
 }
 KINDS: Final[Mapping[str, tuple[tuple[int, ...], Mapping[str, str]]]] = {
-    "metarl": (FIVE, {"meta.network": "reptile"}),
+    "metarl": (TWO, {"meta.network": "reptile"}),
     "plain": (TWO, {"meta.network": "fine-tuning", "meta.method": "fine-tuning"}),
     "actor-critic": (TWO, {"meta.network": "actor-critic", "meta.method": "fine-tuning"}),
-    "no-network": (TWO, {"meta.network": "none"}),
+    "no-network": (FIVE, {"meta.network": "none"}),
 }
 """By name: seeds, and what differs."""
 

@@ -262,7 +262,7 @@ def _checkpoints() -> Iterator[Target]:
 
     from pointsman.learn.checkpoint import load_policy
 
-    shipped = PACKAGE / "learn/policies/shipped/metarl"
+    shipped = PACKAGE / "learn/policies/shipped/marl"
 
     def network(path: Path) -> object:
         (path.parent / "policy.yaml").write_bytes((shipped / "policy.yaml").read_bytes())

@@ -10,7 +10,6 @@ import pytest
 import yaml
 
 from pointsman.errors import PointsmanError
-from pointsman.learn.policies.learned import SHIPPED
 from pointsman.learn.policies.metarl import MetaRl
 from pointsman.report import write_run
 from pointsman.speed.interference.online.file import NAME, read_experience
@@ -21,6 +20,7 @@ with_network = pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is
 
 OPTIONS = {"contention": "duty-cycle", "node_interference": "table:sigma=0.2,seed=3"}
 BY_NAME: dict[str, Any] = OPTIONS | {"params": {"steps": 0}}
+WITH_NETWORK = Path(__file__).parents[2] / "benchmarks/metarl/trained/metarl-1"
 CLUSTER = "8x4/rack=4,nic=10Gbps,gpu=gtx1080ti"
 
 
@@ -137,7 +137,7 @@ def test_extreme_coefficients_can_be_gone_on_with(kept: Path, tmp_path: Path) ->
 def test_a_checkpoint_that_lost_its_network_is_refused(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     for name in (NAME, "policy.yaml"):
-        (tmp_path / name).write_bytes((SHIPPED / "metarl" / name).read_bytes())
+        (tmp_path / name).write_bytes((WITH_NETWORK / name).read_bytes())
     with pytest.raises(PointsmanError, match=r"policy\.safetensors: the network is missing"):
         MetaRl(checkpoint=str(tmp_path))
     (tmp_path / "policy.yaml").unlink()
@@ -148,7 +148,7 @@ def test_a_checkpoint_that_lost_its_network_is_refused(tmp_path: Path) -> None:
 
 def test_a_changed_card_is_read_again(tmp_path: Path) -> None:
     pytest.importorskip("torch")
-    for path in (SHIPPED / "metarl").iterdir():
+    for path in WITH_NETWORK.iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())
     MetaRl(checkpoint=str(tmp_path))
     card = tmp_path / "policy.yaml"
