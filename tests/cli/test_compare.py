@@ -237,6 +237,14 @@ def test_no_word_is_doubled(command: Command, here: Path) -> None:
     assert command("trace", "info", "j.csv").out.splitlines()[0] == "j.csv (format csv)"
 
 
+def test_tables_for_documents(command: Command, jobs: str) -> None:
+    markdown, latex = (command("compare", jobs, *TWO, "--format", name).out for name in ("markdown", "latex"))
+    assert next(line for line in markdown.splitlines() if line.startswith("| ")).startswith("| policy | ")
+    assert latex.count(r"\begin{tabular}") == latex.count(r"\bottomrule") == 1
+    told = command("trace", "info", jobs, "--format", "latex")
+    assert told.out.startswith(r"\begin{tabular}{lr}") and "rows read" in told.err
+
+
 def test_figures_of_a_run_in_the_formats_that_are_named(
     command: Command, jobs: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,6 +11,7 @@ from pointsman.cli.options import WHAT, AtOnce, On, Options, with_options
 
 if TYPE_CHECKING:
     from pointsman.capacity.curve import Curve, Point, Target
+    from pointsman.cli.screen import Format
     from pointsman.cluster import Cluster
     from pointsman.experiment import CellSpec
     from pointsman.parallel.workers import Workers
@@ -145,14 +146,14 @@ def figure_of(spec: "CellSpec", workload: "Workload", run: "Run", cluster: "Clus
     return summarise(result, window=spec.window)[metric]
 
 
-def _show(target: "Target", answer: str, nodes: int, curves: "Sequence[Curve]", format: Any) -> None:
+def _show(target: "Target", answer: str, nodes: int, curves: "Sequence[Curve]", format: "Format") -> None:
     from pointsman.capacity.curve import notes
     from pointsman.cli import screen
     from pointsman.report.units import NOTHING, count
 
     for told in notes(curves, target.metric):
         screen.note(told)
-    if format is not screen.Format.table:
+    if format.is_data:
         screen.show(rows_of(curves), format)
         return
 
@@ -168,7 +169,7 @@ def _show(target: "Target", answer: str, nodes: int, curves: "Sequence[Curve]", 
         }
 
     screen.show([dict(row(curve)) for curve in curves], format, left=["policy"])
-    typer.echo(f"\n{answer}")
+    typer.echo(f"\n{answer}", err=format is not screen.Format.table)
 
 
 def rows_of(curves: "Sequence[Curve]") -> list[dict[str, Any]]:

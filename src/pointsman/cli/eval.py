@@ -107,7 +107,7 @@ def evaluate(
         for one in places
         for each in asked
     ]
-    if format is not screen.Format.table:
+    if format.is_data:
         screen.show(rows, format)
         return
     screen.show([_told(row, several=len(places) > 1) for row in rows], format, left=LEFT)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from pointsman.cli import screen
+from pointsman.cli.cluster import ListFormat
 
 if TYPE_CHECKING:
     from pointsman.live.daemon.setting import Setting
@@ -167,7 +168,7 @@ def check(
 
 
 @app.command()
-def status(format: Annotated[screen.Format, typer.Option(help="Output format.")] = screen.Format.table) -> None:
+def status(format: Annotated[ListFormat, typer.Option(help="Output format.")] = ListFormat.table) -> None:
     """Print the state of the daemon, the policy and the cluster."""
     from pointsman.live.client.connection import call
     from pointsman.live.client.show import show_one
@@ -180,7 +181,7 @@ def policy(
     name: Annotated[str, typer.Argument(metavar="POLICY", help="Policy that decides from now on.")],
     set_: _Set = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only foretell what would change.")] = False,
-    format: Annotated[screen.Format, typer.Option(help="Output format of --dry-run.")] = screen.Format.table,
+    format: Annotated[ListFormat, typer.Option(help="Output format of --dry-run.")] = ListFormat.table,
 ) -> None:
     """Change the policy of the running daemon."""
     from pointsman.errors import RunError

@@ -113,12 +113,12 @@ def _show(figures: Figures, format: Format) -> None:
         screen.show(_pairs(figures), format)
     else:
         for kind in figures:
-            _show_matrix(kind, figures[kind])
-        _show_rows(_laws(figures))
-        _show_rows(_summary(figures))
+            _show_matrix(kind, figures[kind], format)
+        _show_rows(_laws(figures), format)
+        _show_rows(_summary(figures), format)
 
 
-def _show_matrix(kind: str, figures: "TypeFigures") -> None:
+def _show_matrix(kind: str, figures: "TypeFigures", format: Format) -> None:
     from pointsman.cli import screen
 
     gaps = set(figures.gaps())
@@ -128,14 +128,14 @@ def _show_matrix(kind: str, figures: "TypeFigures") -> None:
         for beside in figures.models:
             row[beside] = f"{figures.slow_down_of(model, beside):.2f}" + ("*" if (model, beside) in gaps else "")
         rows.append(row)
-    screen.show(rows, Format.table, left=(f"{kind}: this, beside",))
+    screen.show(rows, format, left=(f"{kind}: this, beside",))
     typer.echo("* by the law, not measured\n" if gaps else "")
 
 
-def _show_rows(rows: list[dict[str, Any]]) -> None:
+def _show_rows(rows: list[dict[str, Any]], format: Format) -> None:
     from pointsman.cli import screen
 
-    screen.show(rows, Format.table, left=("gpu_type", "model"))
+    screen.show(rows, format, left=("gpu_type", "model"))
     typer.echo()
 
 

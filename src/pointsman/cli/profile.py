@@ -106,7 +106,7 @@ def fit(
     elif format is Format.csv:
         screen.show(_rows(errors + summary), format)
     else:
-        _show_tables(laws, errors, summary)
+        _show_tables(laws, errors, summary, format)
     if output:
         write_whole(output, profiles_yaml(laws, steps, catalogue, f"{measurements.name}, {len(steps)} step times"))
         _check(output, profiles, catalogue)
@@ -178,13 +178,15 @@ def _rows(errors: "list[GroupError]") -> list[dict[str, Any]]:
     ]
 
 
-def _show_tables(laws: "list[PlatformLaw]", errors: "list[GroupError]", summary: "list[GroupError]") -> None:
+def _show_tables(
+    laws: "list[PlatformLaw]", errors: "list[GroupError]", summary: "list[GroupError]", format: Format
+) -> None:
     from pointsman.cli import screen
 
     words = ("model", "gpu_type", "placement", "level", "per")
     for rows in (_models(laws), _networks(laws), _rows(errors), _rows(summary)):
         if rows:
-            screen.show(rows, Format.table, left=words)
+            screen.show(rows, format, left=words)
             typer.echo()
 
 

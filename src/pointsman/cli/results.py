@@ -57,17 +57,17 @@ def show_comparison(comparison: "Comparison", format: screen.Format) -> None:
     elif format is screen.Format.csv:
         typer.echo(comparison.to_csv(), nl=False)
     else:
-        _show_table(without_equal(comparison_table(comparison)))
+        _show_table(without_equal(comparison_table(comparison)), format)
         if comparison.calibration is not None:
-            _show_calibration(comparison.calibration)
+            _show_calibration(comparison.calibration, format)
 
 
-def _show_calibration(calibration: "Calibration") -> None:
+def _show_calibration(calibration: "Calibration", format: screen.Format) -> None:
     from pointsman.report.tables.calibration import calibration_tables
 
     for table in calibration_tables(calibration):
         typer.echo()
-        _show_table(table)
+        _show_table(table, format)
     if calibration.explanations:
         typer.echo("\nWhat may explain the differences:")
     for explanation in calibration.explanations:
@@ -83,7 +83,7 @@ def show_grid(grid: "Grid", format: screen.Format) -> None:
     elif format is screen.Format.csv:
         typer.echo(grid.to_csv(), nl=False)
     else:
-        _show_table(grid_table(grid))
+        _show_table(grid_table(grid), format)
 
 
 def show_summary(summary: dict[str, Any], format: screen.Format) -> None:
@@ -95,7 +95,7 @@ def show_summary(summary: dict[str, Any], format: screen.Format) -> None:
     elif format is screen.Format.csv:
         screen.show([{k: v if _is_plain(v) else json.dumps(v) for k, v in summary.items()}], format)
     else:
-        _show_table(summary_table(summary))
+        _show_table(summary_table(summary), format)
 
 
 def tell_page(directory: Path) -> None:
@@ -113,10 +113,13 @@ def _is_plain(value: Any) -> bool:
     return value is None or isinstance(value, str | int | float)
 
 
-def _show_table(table: "Table") -> None:
+def _show_table(table: "Table", format: screen.Format) -> None:
+    if format in (screen.Format.markdown, screen.Format.latex):
+        typer.echo(table.to_markdown() if format is screen.Format.markdown else table.to_latex(), nl=False)
+        return
     if table.title:
         typer.echo(f"{table.title}\n")
     rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
-    screen.show(rows, screen.Format.table, left=[column for column in table.columns if table.is_left(column)])
+    screen.show(rows, format, left=[column for column in table.columns if table.is_left(column)])
     if table.note:
         typer.echo(f"\n{table.note}")

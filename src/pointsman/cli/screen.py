@@ -22,6 +22,13 @@ class Format(StrEnum):
     table = "table"
     json = "json"
     csv = "csv"
+    markdown = "markdown"
+    latex = "latex"
+
+    @property
+    def is_data(self) -> bool:
+        """Whether programs read it, which want figures as they are."""
+        return self in (Format.json, Format.csv)
 
 
 def set_loudness(*, quiet: bool, verbose: bool) -> None:
@@ -118,8 +125,13 @@ def show(rows: Sequence[dict[str, Any]], format: Format, *, left: Sequence[str] 
         show_json(rows)
     elif format is Format.csv:
         _show_csv(rows)
-    else:
+    elif format is Format.table:
         _show_table(rows, left)
+    elif rows:
+        from pointsman.report.tables import markup
+
+        write = markup.markdown if format is Format.markdown else markup.latex
+        typer.echo(write(list(rows[0]), [[_cell(value) for value in row.values()] for row in rows], left), nl=False)
 
 
 def show_json(data: Any) -> None:

@@ -65,7 +65,7 @@ def run(
     if output:
         refuse_taken(output, force=force)
     if dry_run:
-        whole = format is not screen.Format.table
+        whole = format.is_data
         left = ("workload", "cluster", "counted", "seeds", "policies", "sha256")
         screen.show(_plan(suite, policies, 64 if whole else 8), format, left=left)
         return
@@ -86,7 +86,7 @@ def run(
     if output:
         _keep(output, force, rows, only)
         forget(output)
-    if format is not screen.Format.table:
+    if format.is_data:
         screen.show(rows, format)
         return
     told = [row for cell in found for row in cell["told"]]

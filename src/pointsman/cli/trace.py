@@ -99,7 +99,10 @@ def info(
         _report(workload)
         screen.show([{"figure": name, "value": value} for name, value in figures.items()], format)
         return
-    typer.echo(f"{workload.provenance}\n{workload.quality.render()}\n")
+    if format is screen.Format.table:
+        typer.echo(f"{workload.provenance}\n{workload.quality.render()}\n")
+    else:
+        _report(workload)
     told = [{"figure": name, "value": value} for name, value in _legible(figures).items()]
     screen.show(told, format, left=("figure",))
     for rows, key in ((sizes(workload), "gpus"), (by_status(workload), "status")):

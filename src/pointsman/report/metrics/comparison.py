@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pointsman.engine.run.result import Result
 from pointsman.errors import UsageError
@@ -14,6 +14,9 @@ from pointsman.report.metrics.calibration.fits import Calibration, calibration
 from pointsman.report.metrics.groups import Group, baseline_of, group_runs
 from pointsman.report.metrics.paired import Difference, differences
 from pointsman.report.units import class_name
+
+if TYPE_CHECKING:
+    from pointsman.report.tables.tables import Table
 
 METRICS = (
     "jct_mean_s", "jct_p50_s", "jct_p90_s", "jct_p95_s", "jct_p99_s",
@@ -88,6 +91,20 @@ class Comparison:
     def to_csv(self) -> str:
         """One row a policy: each figure, its change to the baseline as a ratio, and the interval of that."""
         return as_csv([record(row) for row in self.rows])
+
+    def to_markdown(self) -> str:
+        """The table that `pointsman compare` prints, in Markdown."""
+        return self._table().to_markdown()
+
+    def to_latex(self) -> str:
+        r"""The same as a ``tabular`` with the rules of booktabs (``\usepackage{booktabs}``)."""
+        return self._table().to_latex()
+
+    def _table(self) -> "Table":
+        from pointsman.report.tables.equal_columns import without_equal
+        from pointsman.report.tables.tables import comparison_table
+
+        return without_equal(comparison_table(self))
 
 
 def as_csv(records: Sequence[Mapping[str, Any]]) -> str:

@@ -11,6 +11,7 @@ from pointsman.report.metrics.groups import SETTINGS, Group, simulated
 from pointsman.report.metrics.paired import Difference
 from pointsman.report.metrics.sections.registered import section_lines
 from pointsman.report.metrics.shared import unlike_sharing
+from pointsman.report.tables import markup
 from pointsman.report.tables.oversized import oversized
 from pointsman.report.tables.settings import named, overheads_of
 from pointsman.report.units import NOTHING, count, digits, duration, number_of_jobs, percent
@@ -38,6 +39,17 @@ class Table:
     def is_left(self, column: str) -> bool:
         """Whether a column holds words, not figures."""
         return column == self.columns[0] or column in self.left
+
+    def to_markdown(self) -> str:
+        """With its title and note as paragraphs."""
+        table = markup.markdown(self.columns, self.rows, [column for column in self.columns if self.is_left(column)])
+        return "\n".join(f"{part}\n" for part in (self.title, table.rstrip("\n"), self.note) if part)
+
+    def to_latex(self) -> str:
+        r"""A ``tabular`` with the rules of booktabs (``\usepackage{booktabs}``); its title and note as comments."""
+        table = markup.latex(self.columns, self.rows, [column for column in self.columns if self.is_left(column)])
+        comments = [f"% {line}\n" for part in (self.title, self.note) for line in part.splitlines()]
+        return "".join(comments) + table
 
     def to_rich(self) -> "RichTable":
         """For a terminal."""
