@@ -405,5 +405,5 @@ def test_tables_say_how_they_are_sorted_and_whose_preemptions_are_counted(srtf: 
     by_gpus, by_queue, *_ = waiting_tables(group_runs([srtf]))
     assert (by_gpus.note, by_queue.note) == ("", "Most GPU-hours first.")
     said = dict(summary_table(summarise(srtf)).rows)["preemptions"]
-    assert re.fullmatch(r"[\d,]+, of [\d,]+ jobs", said)
+    assert re.fullmatch(r"[\d,]+, of [\d,]+ jobs; up to [\d,]+ of one", said)
     assert dict(summary_table(summarise(srtf) | {"preemptions": 0, "jobs_preempted": 0}).rows)["preemptions"] == "none"

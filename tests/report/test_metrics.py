@@ -89,7 +89,7 @@ def test_fragmentation_by_hand() -> None:
 
 def test_breakdowns_and_locality(three: Result) -> None:
     summary = summarise(three)
-    assert [row["bucket"] for row in summary["by_gpus"]] == ["2-4"]
+    assert [row["bucket"] for row in summary["by_gpus"]] == ["2", "3-4"]
     assert {row["user"]: row["jobs"] for row in summary["by_user"]} == {"ann": 2, "bob": 1}
     by_queue = {row["queue"]: row for row in summary["by_queue"]}
     assert by_queue["q"]["wait_mean_s"] == 4
@@ -98,8 +98,8 @@ def test_breakdowns_and_locality(three: Result) -> None:
     assert summary["locality"] == {"NODE": 3}
 
 
-@pytest.mark.parametrize(("gpus", "bucket"), [(1, "1"), (2, "2-4"), (4, "2-4"), (5, "5-8"), (8, "5-8"), (9, "9-16"),
-                                              (16, "9-16"), (17, "17-32"), (32, "17-32"), (33, ">32")])  # fmt: skip
+@pytest.mark.parametrize(("gpus", "bucket"), [(1, "1"), (2, "2"), (3, "3-4"), (4, "3-4"), (5, "5-8"), (8, "5-8"),
+                                              (9, "9-16"), (32, "17-32"), (33, "33-64"), (63, "33-64")])  # fmt: skip
 def test_buckets(gpus: int, bucket: str) -> None:
     result = simulate([Job(0, 0, gpus, 5)], nodes=1, size=64)
     assert summarise(result)["by_gpus"][0]["bucket"] == bucket

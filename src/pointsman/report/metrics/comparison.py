@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 METRICS = (
     "jct_mean_s", "jct_p50_s", "jct_p90_s", "jct_p95_s", "jct_p99_s",
-    "pending_mean_s", "pending_p50_s", "pending_p90_s", "pending_p95_s", "pending_p99_s",
+    "pending_mean_s", "pending_p50_s", "pending_p90_s", "pending_p95_s", "pending_p99_s", "pending_max_s",
     "wait_mean_s", "wait_p50_s", "wait_p90_s", "wait_p95_s", "wait_p99_s", "comm_mean_s", "comm_ratio",
     "makespan_s", "gpu_allocated_ratio", "gpu_productive_ratio", "window_allocated_ratio", "preemptions",
-    "lost_gpu_hours", "fairness_rho_max", "fairness_rho_mean", "fairness_rho_jain", "fragmentation_ratio",
+    "preemptions_max", "lost_gpu_hours", "fairness_rho_max", "fairness_rho_mean", "fairness_rho_jain", "fragmentation_ratio",
     "jct_lower_bound_s", "jct_above_bound_ratio", "engine_s", "decisions_per_s",
 )  # fmt: skip
 """What is compared, by the names of ``summary.json``."""

@@ -13,11 +13,11 @@ from pointsman.report.metrics.shared import part_asked
 ENDED = ("COMPLETED", "TIMEOUT")
 """States of jobs that the policy saw through: to their recorded end, or to the time limit that was to be enforced."""
 
-BUCKETS = ("1", "2-4", "5-8", "9-16", "17-32", ">32")
-"""GPU-count buckets, in order."""
+BUCKET_EDGES = tuple(2**k for k in range(31))
+"""The most GPUs of each bucket."""
 
-BUCKET_EDGES = (1, 4, 8, 16, 32)
-"""The most GPUs of each bucket but the last."""
+BUCKETS = ("1", "2", *(f"{edge // 2 + 1}-{edge}" for edge in BUCKET_EDGES[2:]))
+"""GPU-count buckets, in order: each up to twice as wide as the one before."""
 
 
 @dataclass(frozen=True)

@@ -19,11 +19,12 @@ from pointsman.report.units import policy_name
 
 PERCENTILES = (50, 90, 95, 99)
 
-BREAKDOWNS = {"bucket": "by_gpus", "queue": "by_queue", "user": "by_user"}
+BREAKDOWNS = {"bucket": "by_gpus", "account": "by_account", "queue": "by_queue", "user": "by_user"}
 """Columns of `counted_jobs` by which the summary breaks its figures down, and what it calls that."""
 
 NOT_LOGGED = (
-    "gpu_productive_ratio", "gpu_hours_productive", "preemptions", "jobs_preempted", "resizes", "lost_gpu_hours",
+    "gpu_productive_ratio", "gpu_hours_productive", "preemptions", "preemptions_max", "jobs_preempted", "resizes",
+    "lost_gpu_hours",
     "fragmentation_ratio", "fragmentation", "decisions", "engine_s", "decisions_per_s",
 )  # fmt: skip
 """Figures that cannot be told of the schedule that a log records."""
@@ -65,12 +66,14 @@ def figures(run: Measured) -> dict[str, Any]:
     }
 
 
-def job_figures(result: Result, counted: pl.DataFrame) -> dict[str, float | None]:
+def job_figures(result: Result, counted: pl.DataFrame) -> dict[str, Any]:
     """The figures of `summarise` that are of jobs, not of the cluster, over these rows of `counted_jobs`."""
     return {
         **_times("jct", counted["jct_s"]),
         **_times("pending", counted["pending_s"]),
         **_times("wait", counted["wait_s"]),
+        "pending_max_s": counted["pending_s"].max(),
+        "preemptions_max": counted["preemptions"].max(),
         **_communication(counted),
         **_bound(result, counted),
         **_fairness(counted),
@@ -95,6 +98,8 @@ def _mean(values: pl.Series) -> float | None:
 
 def breakdown(counted: pl.DataFrame, by: str) -> list[dict[str, Any]]:
     """The main figures per value of one column of `counted_jobs`: buckets in order, others by GPU-hours, most first."""
+    if by not in counted.columns:
+        return []
     groups = (
         counted.filter(pl.col(by).is_not_null())
         .group_by(by, maintain_order=True)

@@ -79,6 +79,7 @@ def summary_table(summary: dict[str, Any]) -> Table:
         ("… above the lower bound", f"{above} (bound {bound})"),
         ("pending, mean", f"{duration(summary['pending_mean_s'])} (also after preemptions)"),
         ("… median, 95 %, 99 %", _three(summary, "pending")),
+        ("… longest", duration(summary["pending_max_s"])),
         ("… of it until the first start, mean", duration(summary["wait_mean_s"])),
         ("waiting for the network, mean", _network(summary)),
         ("makespan", f"{duration(summary['makespan_s'])} (at least {duration(summary['makespan_lower_bound_s'])})"),
@@ -117,7 +118,8 @@ def _preemptions(summary: dict[str, Any]) -> str:
     jobs = summary["jobs_preempted"]
     if jobs is None:
         return NOTHING
-    return f"{count(summary['preemptions'])}, of {number_of_jobs(jobs)}" if jobs else "none"
+    most = f"; up to {count(summary['preemptions_max'])} of one" if summary["preemptions_max"] else ""
+    return f"{count(summary['preemptions'])}, of {number_of_jobs(jobs)}{most}" if jobs else "none"
 
 
 def _three(summary: dict[str, Any], name: str) -> str:
@@ -153,7 +155,7 @@ def comparison_cells(rows: Sequence[Row]) -> tuple[tuple[str, ...], list[tuple[s
     columns = (
         "policy", *INFORMATION, *((UNFINISHED,) if unfinished else ()), "mean JCT", "to baseline", "95 % CI",
         "above bound", "99 % JCT", "mean pending", "99 % pending", *((NETWORK,) if talks else ()), "GPUs in use",
-        "preemptions", "worst ρ",
+        "preemptions", "longest pending",
     )  # fmt: skip
     return columns, [_comparison_row(row, unfinished, talks) for row in rows]
 
@@ -217,7 +219,6 @@ def _unlike(groups: Sequence[Group]) -> str:
 
 def _comparison_row(row: Row, unfinished: bool, talks: bool) -> tuple[str, ...]:
     value, change = row.values, row.differences["jct_mean_s"]
-    worst = value["fairness_rho_max"]
     return (
         row.policy,
         row.knowledge,
@@ -232,7 +233,7 @@ def _comparison_row(row: Row, unfinished: bool, talks: bool) -> tuple[str, ...]:
         *((duration(value["comm_mean_s"]),) if talks else ()),
         percent(value["window_allocated_ratio"] or value["gpu_allocated_ratio"]),
         count(value["preemptions"]),
-        NOTHING if worst is None else digits(worst),
+        duration(value["pending_max_s"]),
     )
 
 

@@ -10,7 +10,10 @@ MOST_ROWS = 12
 
 def waiting_tables(groups: list[Group]) -> list[Table]:
     """Who waits: by GPU count, queue and user."""
-    kinds = (("bucket", "By GPUs requested", "GPUs"), ("queue", "By queue", "queue"), ("user", "By user", "user"))
+    kinds = (
+        ("bucket", "By GPUs requested", "GPUs"), ("account", "By account", "account"), ("queue", "By queue", "queue"),
+        ("user", "By user", "user"),
+    )  # fmt: skip
     tables = [_waiting(groups, by, title, name) for by, title, name in kinds]
     return [table for table in tables if table.rows]
 
