@@ -253,7 +253,7 @@ def test_a_narrow_terminal_shows_whole_figures_and_names_what_it_leaves_out(
     monkeypatch.setenv("COLUMNS", "60")
     narrow = command("compare", jobs, *FIFO)
     (left_out,) = (line for line in narrow.err.splitlines() if line.startswith("no room for: "))
-    assert "worst ρ" in left_out
+    assert "longest pending" in left_out
     figures = narrow.out.splitlines()[1].split()
     assert figures == wide[1].split()[: len(figures)]
     assert "…" not in narrow.out
