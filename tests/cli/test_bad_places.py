@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pointsman.report.rundir import LONGEST_NAME
+from pointsman.report.metrics.groups import LONGEST_NAME
 
 from .conftest import Command
 

@@ -142,10 +142,13 @@ def test_the_page_fetches_nothing(pages: dict[str, Path], name: str) -> None:
     assert re.findall(r"url\((?!#)[^)]*\)|@import", text) == []
 
 
-def test_what_was_run_comes_first(pages: dict[str, Path]) -> None:
+def test_the_result_comes_first_then_who_pays_and_last_what_was_assumed(pages: dict[str, Path]) -> None:
     text = pages["many"].read_text()
-    order = [text.index(f'id="{part}"') for part in ("what", "result", "waiting", "figures")]
+    parts = ("result", "figure-1-jct-cdf", "losers", "waiting", "figures", "what", "terms")
+    order = [text.index(f'id="{part}"') for part in parts]
     assert order == sorted(order)
+    assert '<details id="what">' in text
+    assert "No group of jobs takes significantly longer under" in text
     assert "durations are on the asked GPUs at the best locality, alone" in text
     assert "95 % CI" in text
     assert "oracle" in text

@@ -183,7 +183,9 @@ def test_a_comparison_holds_its_runs(many: list[Result], tmp_path: Path, monkeyp
     monkeypatch.setattr("pointsman.report.figures.catalogue.KINDS", KINDS[:1])  # each takes a second
     write_comparison(tmp_path / "out", many, baseline="srtf")
     names = {path.name for path in (tmp_path / "out").iterdir()}
-    assert names == {"manifest.json", "comparison.json", "comparison.csv", "report.html", "plots", "runs"}
+    assert names == {
+        "manifest.json", "comparison.json", "comparison.csv", "changes.csv", "report.html", "plots", "runs",
+    }  # fmt: skip
     runs = sorted(path.name for path in (tmp_path / "out" / "runs").iterdir())
     assert runs == sorted(f"{policy}_s{seed}" for policy in ("fifo", "sjf-backfill", "srtf") for seed in (1, 2, 3))
     assert read_run(tmp_path / "out" / "runs" / "fifo_s2").info["seed"] == 2

@@ -4,7 +4,6 @@ import hashlib
 import io
 import json
 import os
-import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -19,16 +18,14 @@ from pointsman.experiment import Assumptions
 from pointsman.inputs.binary_table import read_foreign_table
 from pointsman.report.figures.drawing import save_drawing
 from pointsman.report.manifest import read_manifest, write_manifest
-from pointsman.report.metrics.comparison import Comparison, compare
-from pointsman.report.metrics.groups import Run, group_runs
+from pointsman.report.metrics.comparison import Comparison, as_csv, compare
+from pointsman.report.metrics.groups import Run, group_runs, run_name
 from pointsman.report.pages.page import Page, make_page
 from pointsman.report.staging import MARK, whole_directory
 from pointsman.report.table_columns import missing_of_options, places_fault, table_fault
 
 ADDED = ("job_id", "node_name")
 """Columns of ``events.parquet`` for people; a reader of the directory takes them off again."""
-LONGEST_NAME = 120
-"""Characters of the name of a run's folder in a comparison."""
 DIGESTS = "output_sha256"
 """The manifest's entry with the digest of each data file."""
 
@@ -101,6 +98,8 @@ def write_comparison(
             write_config(partial, config)
         (partial / "comparison.json").write_text(comparison.to_json(), encoding="utf-8")
         (partial / "comparison.csv").write_text(comparison.to_csv(), encoding="utf-8")
+        if comparison.changes:
+            (partial / "changes.csv").write_text(as_csv([one.record() for one in comparison.changes]), encoding="utf-8")
         for name, run in named:
             (partial / "runs" / name).mkdir(parents=True)
             _write_data(partial / "runs" / name, run, command, None, places.get(id(run.result)))
@@ -130,15 +129,7 @@ def is_whole_run(directory: Path) -> bool:
 
 
 def _named_runs(comparison: Comparison) -> list[tuple[str, Run]]:
-    return [(f"{_folder_name(group.label)}_s{run.seed}", run) for group in comparison.groups for run in group.runs]
-
-
-def _folder_name(label: str) -> str:
-    """A label as the name of a folder; what is left out of a long one shows in a digest."""
-    name = re.sub(r"[^A-Za-z0-9._+-]+", "-", label).strip("-")
-    return (
-        name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}-{hashlib.sha256(label.encode()).hexdigest()[:8]}"
-    )
+    return [(run_name(group, run), run) for group in comparison.groups for run in group.runs]
 
 
 def read_run(directory: str | Path) -> Result:

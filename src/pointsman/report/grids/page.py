@@ -27,6 +27,7 @@ def make_grid_page(grid: Grid, *, command: str | None = None) -> Page:
         details=[],
         calibration=[],
         explanations=(),
+        losers=[],
         waiting=None,
         command=command,
     )

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from pointsman.engine.run.result import Result
 from pointsman.errors import UsageError
 from pointsman.report.metrics.calibration.fits import Calibration, calibration
-from pointsman.report.metrics.groups import Group, baseline_of, group_runs
+from pointsman.report.metrics.changes import Change, changes
+from pointsman.report.metrics.groups import Group, baseline_of, group_runs, simulated
 from pointsman.report.metrics.paired import Difference, differences
 from pointsman.report.units import class_name
 
@@ -23,8 +24,8 @@ METRICS = (
     "pending_mean_s", "pending_p50_s", "pending_p90_s", "pending_p95_s", "pending_p99_s", "pending_max_s",
     "wait_mean_s", "wait_p50_s", "wait_p90_s", "wait_p95_s", "wait_p99_s", "comm_mean_s", "comm_ratio",
     "makespan_s", "gpu_allocated_ratio", "gpu_productive_ratio", "window_allocated_ratio", "preemptions",
-    "preemptions_max", "lost_gpu_hours", "fairness_rho_max", "fairness_rho_mean", "fairness_rho_jain", "fragmentation_ratio",
-    "jct_lower_bound_s", "jct_above_bound_ratio", "engine_s", "decisions_per_s",
+    "preemptions_max", "lost_gpu_hours", "fairness_rho_max", "fairness_rho_mean", "fairness_rho_jain",
+    "fragmentation_ratio", "jct_lower_bound_s", "jct_above_bound_ratio", "engine_s", "decisions_per_s",
 )  # fmt: skip
 """What is compared, by the names of ``summary.json``."""
 
@@ -78,6 +79,12 @@ class Comparison:
     def calibration(self) -> Calibration | None:
         """How far the policies are from the log's own schedule; None where it is not known."""
         return calibration(self.groups)
+
+    @cached_property
+    def changes(self) -> list[Change]:
+        """Who gains and who loses against the baseline: policy by policy, the greatest loss first."""
+        base = baseline_of(self.groups)
+        return [change for group in simulated(self.groups) for change in changes(group, base)]
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""

@@ -1,6 +1,8 @@
 """Runs of the same policy on several seeds, side by side with those of other policies."""
 
+import hashlib
 import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -143,6 +145,18 @@ def simulated(groups: Sequence[Group]) -> list[Group]:
     first = baseline_of(groups)
     ordered = [first, *(group for group in groups if group is not first)]
     return [group for group in ordered if not group.is_logged] or ordered
+
+
+LONGEST_NAME = 120
+"""Characters of a label in the name of a folder."""
+
+
+def run_name(group: Group, run: Run) -> str:
+    """The folder of a run in a comparison's ``runs/``; what is left out of a long label shows in a digest."""
+    name = re.sub(r"[^A-Za-z0-9._+-]+", "-", group.label).strip("-")
+    if len(name) > LONGEST_NAME:
+        name = f"{name[:LONGEST_NAME]}-{hashlib.sha256(group.label.encode()).hexdigest()[:8]}"
+    return f"{name}_s{run.seed}"
 
 
 def placed(groups: Sequence[Group]) -> list[Group]:

@@ -69,7 +69,7 @@ def differences(group: Group, baseline: Group, metrics: Sequence[str]) -> dict[s
     Raises:
         UsageError: the two have a seed in common, and not the jobs.
     """
-    pairs = [_on_the_same_jobs(*pair) for pair in _pairs(group, baseline)]
+    pairs = [_on_the_same_jobs(*pair) for pair in common_runs(group, baseline)]
     if group is baseline:
         return {metric: _over_seeds(pairs, metric, is_baseline=True) for metric in metrics}
     if len(pairs) > 1 and not group.depends_on_seed and not baseline.depends_on_seed:
@@ -84,7 +84,12 @@ def difference(group: Group, baseline: Group, metric: str) -> Difference:
     return differences(group, baseline, [metric])[metric]
 
 
-def _pairs(group: Group, baseline: Group) -> list[tuple[Run, Run]]:
+def common_runs(group: Group, baseline: Group) -> list[tuple[Run, Run]]:
+    """The runs of both on the seeds that both have.
+
+    Raises:
+        UsageError: they are not of the same jobs.
+    """
     theirs = {run.seed: run for run in baseline.runs}
     pairs = [(run, theirs[run.seed]) for run in group.runs if run.seed in theirs]
     for run, other in pairs:

@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 
 from pointsman.inputs.messages import counted
+from pointsman.report.metrics.changes import Change, largest_loss
 from pointsman.report.metrics.groups import Group
 from pointsman.report.metrics.paired import Difference, difference
+from pointsman.report.tables.losers import named
 from pointsman.report.tables.tables import counted_span, left_over
 from pointsman.report.units import duration, percent
 
@@ -34,6 +36,30 @@ def lead(groups: list[Group]) -> str:
     if not known:
         return f"The mean completion time is {_mean(base)}.{counted_span(base)}{left_over(groups)}"
     return f"{_least(base, known)}{counted_span(base)}{left_over(groups)}"
+
+
+def featured(groups: Sequence[Group]) -> Group | None:
+    """The policy that the lead compares with the baseline, the first; None where it compares none."""
+    base = groups[0]
+    rivals = [group for group in groups[1:] if group.censored <= base.censored and group.mean("jct_mean_s") is not None]
+    if not rivals or base.mean("jct_mean_s") is None:
+        return None
+    return min(rivals, key=lambda group: difference(group, base, "jct_mean_s").ratio or 0.0)
+
+
+def losers(found: Sequence[Change]) -> str:
+    """Who pays: the largest group of jobs that takes longer under the policy that the lead names."""
+    if not found:
+        return ""
+    most = largest_loss(found)
+    if most is None:
+        return f" No group of jobs takes significantly longer under {found[0].policy}."
+    low, high = (percent(end, signed=True) for end in most.jct_interval or (None, None))
+    return (
+        f" The largest group that loses under {most.policy}: {counted(most.jobs, 'job')} of {named(most)}, with a mean "
+        f"completion time of {duration(most.jct_mean_s)} instead of {duration(most.jct_mean_baseline_s)} "
+        f"({percent(most.jct_ratio, signed=True)} [{low} to {high}])."
+    )
 
 
 def _least(base: Group, rivals: Sequence[Group]) -> str:

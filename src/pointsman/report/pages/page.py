@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +12,17 @@ from pointsman.inputs.messages import counted
 from pointsman.report.figures.catalogue import draw_all, workload_name
 from pointsman.report.figures.drawing import Drawing
 from pointsman.report.figures.style import THEMED
+from pointsman.report.metrics.changes import Change
 from pointsman.report.metrics.comparison import Comparison
 from pointsman.report.metrics.groups import Group, simulated
 from pointsman.report.metrics.sections.registered import facts_of_factors
 from pointsman.report.metrics.shared import model_of_run
 from pointsman.report.pages.fit import glued, is_long, needed_em
-from pointsman.report.pages.lead import happened, lead
+from pointsman.report.pages.lead import featured, happened, lead, losers
 from pointsman.report.tables.calibration import calibration_tables
 from pointsman.report.tables.equal_columns import without_equal
 from pointsman.report.tables.gpu_time import gpu_time_table, locality_table, sharing_table
+from pointsman.report.tables.losers import change_tables, worst_jobs
 from pointsman.report.tables.settings import overheads_of, setting
 from pointsman.report.tables.tables import (
     Table,
@@ -49,10 +52,11 @@ def make_page(groups: list[Group], *, comparison: Comparison | None = None, comm
     """Draws the figures and fills the page of one run, or of a comparison."""
     drawings, policies = draw_all(groups), simulated(groups)
     measured = None if comparison is None else comparison.calibration
+    paid = [] if comparison is None else who_pays(comparison, policies)
     html = render(
         drawings,
         title=title(policies),
-        lead=lead(policies) + happened(groups),
+        lead=lead(policies) + happened(groups) + losers(paid),
         facts=facts(policies),
         assumptions=assumptions(groups),
         headline=summary_table(groups[0].first.summary)
@@ -61,10 +65,17 @@ def make_page(groups: list[Group], *, comparison: Comparison | None = None, comm
         details=[make(groups) for make in (gpu_time_table, sharing_table, locality_table) if make(groups).rows],
         calibration=calibration_tables(measured) if measured else [],
         explanations=measured.explanations if measured else (),
+        losers=change_tables(paid, policies[0].label) + ([worst_jobs(policies)] if len(policies) > 1 else []),
         waiting=waiting(groups),
         command=command,
     )
     return Page(html, drawings)
+
+
+def who_pays(comparison: Comparison, policies: list[Group]) -> list[Change]:
+    """The changes under the policy that the lead names."""
+    one = featured(policies)
+    return [change for change in comparison.changes if one is not None and change.policy == one.label]
 
 
 def render(drawings: list[Drawing], **parts: Any) -> str:
@@ -80,8 +91,15 @@ def render(drawings: list[Drawing], **parts: Any) -> str:
         lstrip_blocks=True,
     )
     environment.filters |= {"glued": glued, "is_long": is_long, "needed_em": needed_em}
-    told = [(drawing, Markup(inline(drawing.name, drawing.svg or ""))) for drawing in drawings]  # ours, so trusted
+    told = [
+        (drawing, Markup(inline(drawing.name, drawing.svg or "", f"{drawing.title}. {drawing.sentence}")))
+        for drawing in drawings
+    ]  # ours, so trusted
     return environment.get_template("report.html.j2").render(drawings=told, version=__version__, **parts)
+
+
+def _inlined(drawing: Drawing) -> str:
+    return inline(drawing.name, drawing.svg or "", f"{drawing.title}. {drawing.sentence}")
 
 
 def waiting(groups: list[Group]) -> list[Table]:
@@ -91,13 +109,16 @@ def waiting(groups: list[Group]) -> list[Table]:
     return [*tables, longest_waits(groups[0])] if anyone else tables
 
 
-def inline(name: str, svg: str) -> str:
-    """An SVG for use inside a page: the page's text and grid colours, its width, and ids of its own."""
+def inline(name: str, svg: str, said: str) -> str:
+    """An SVG for use inside a page: the page's text and grid colours, its width, ids of its own, and what it shows for
+    those who hear the page.
+    """
     svg = PREAMBLE.sub("", svg, count=1)
     for colour, variable in THEMED.items():
         svg = svg.replace(colour, f"var(--{variable})")
     svg = NAMED.sub(rf"\g<1>f{name}-", svg)
-    return re.sub(r'<svg [^>]*?viewBox="([^"]*)"[^>]*>', r'<svg viewBox="\1" role="img">', svg, count=1)
+    head = f'<svg viewBox="VIEW" role="img" aria-label="{escape(said, quote=True)}">'
+    return re.sub(r'<svg [^>]*?viewBox="([^"]*)"[^>]*>', lambda found: head.replace("VIEW", found[1]), svg, count=1)
 
 
 def title(groups: list[Group]) -> str:

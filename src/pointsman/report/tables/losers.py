@@ -1,0 +1,80 @@
+"""Tables of who gains and who loses, and of the jobs that wait longest or are preempted most."""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from pointsman.report.metrics.changes import Change
+from pointsman.report.metrics.groups import Group, run_name
+from pointsman.report.tables.tables import Table
+from pointsman.report.units import NOTHING, count, digits, duration, percent
+
+MOST_ROWS = 6
+"""Of those that lose, and of those that gain; ``changes.csv`` has all."""
+
+
+def change_tables(found: Sequence[Change], baseline: str) -> list[Table]:
+    """Who loses most under a policy, and who gains most, of the changes that are not by chance."""
+    losses = [one for one in found if one.loses]
+    gains = [one for one in reversed(found) if one.gains]
+    tables = []
+    for title, ones in (("Who loses", losses), ("Who gains", gains)):
+        if ones:
+            note = "Most time in all first" + (
+                f"; the first {MOST_ROWS} of {len(ones)}, changes.csv has all." if len(ones) > MOST_ROWS else "."
+            )
+            rows = [_row(one) for one in ones[:MOST_ROWS]]
+            tables.append(Table(f"{title} under {ones[0].policy}: {baseline} → {ones[0].policy}", COLUMNS, rows, note))
+    return tables
+
+
+COLUMNS = (
+    "jobs of", "jobs", "GPU-hours", "mean JCT", "to baseline", "95 % CI", "95 % JCT", "mean pending", "95 % pending",
+)  # fmt: skip
+
+
+def _row(one: Change) -> tuple[str, ...]:
+    low, high = (percent(end, signed=True) for end in one.jct_interval or (None, None))
+    return (
+        named(one),
+        count(one.jobs),
+        digits(one.gpu_hours),
+        _from_to(one.jct_mean_baseline_s, one.jct_mean_s),
+        percent(one.jct_ratio, signed=True),
+        f"{low.removesuffix(' %')} to {high}",
+        _from_to(one.jct_p95_baseline_s, one.jct_p95_s),
+        _from_to(one.pending_mean_baseline_s, one.pending_mean_s),
+        _from_to(one.pending_p95_baseline_s, one.pending_p95_s),
+    )
+
+
+def _from_to(before_s: float, after_s: float) -> str:
+    return f"{duration(before_s)} → {duration(after_s)}"
+
+
+def named(one: Change) -> str:
+    """``65-128 GPUs``; ``account physics``."""
+    if one.kind != "gpus":
+        return f"{one.kind} {one.name}"
+    return f"{one.name} GPU" if one.name == "1" else f"{one.name} GPUs"
+
+
+def worst_jobs(groups: Sequence[Group]) -> Table:
+    """Under each policy the job that was pending longest, and the one that was preempted most; of the first seed."""
+    rows = [row for group in groups for row in _worst(group)]
+    columns = ("policy", "worst", "job", "GPUs", "user", "pending", "preemptions", "JCT", "why")
+    return Table("The jobs that fare worst", columns, rows, left=("worst", "job", "user", "why"))
+
+
+def _worst(group: Group) -> list[tuple[str, ...]]:
+    found = []
+    for worst, column in (("longest pending", "pending_s"), ("most preempted", "preemptions")):
+        most = group.first.counted.filter(pl.col(column) > 0).sort([column, "row"], descending=[True, False]).head(1)
+        for job in most.to_dicts():
+            why = f"pointsman explain {job['job_id']} --run runs/{run_name(group, group.first)}"
+            found.append((
+                group.label, worst, str(job["job_id"]), count(job["gpus"]), str(job["user"] or NOTHING),
+                duration(job["pending_s"]), count(job["preemptions"]), duration(job["jct_s"]),
+                NOTHING if group.is_logged else why,
+            ))  # fmt: skip
+    return found
