@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from pointsman.report.metrics.confidence import ratio_interval
+from pointsman.report.metrics.paired.confidence import ratio_interval
 
 Where = Mapping[str, Any]
 """Values of columns that name a cell."""

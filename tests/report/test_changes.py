@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from pointsman.engine.run.result import Result
-from pointsman.report.metrics.changes import changes, largest_loss
 from pointsman.report.metrics.groups import group_runs
+from pointsman.report.metrics.paired.changes import changes, largest_loss
 from pointsman.report.pages.lead import losers
 from pointsman.report.tables.losers import change_tables, worst_jobs
 
@@ -64,4 +64,4 @@ def test_the_page_names_the_largest_group_that_loses_and_the_jobs_that_fare_wors
     assert [row[0] for row in gain.rows] == ["user bob"]
     told = {row[:2]: row for row in worst_jobs([base, other]).rows}
     assert list(told) == [("fifo", "longest pending"), ("srtf", "longest pending"), ("srtf", "most preempted")]
-    assert told["srtf", "most preempted"][2] == "0" and told["srtf", "most preempted"][-1].endswith("runs/srtf_s0")
+    assert told["srtf", "most preempted"][2] == "job-0" and told["srtf", "most preempted"][-1].endswith("runs/srtf_s0")

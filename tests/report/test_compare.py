@@ -13,7 +13,9 @@ from pointsman.engine.run.result import Result
 from pointsman.errors import ThresholdError, UsageError
 from pointsman.report.figures.distributions import _jct_sentence
 from pointsman.report.metrics.comparison import METRICS, TIMINGS, compare
-from pointsman.report.metrics.confidence import (
+from pointsman.report.metrics.divergence import first_divergence
+from pointsman.report.metrics.groups import group_runs
+from pointsman.report.metrics.paired.confidence import (
     BLOCKS,
     _resampled,
     mean_interval,
@@ -22,8 +24,6 @@ from pointsman.report.metrics.confidence import (
     student_t,
     student_t_cdf,
 )
-from pointsman.report.metrics.divergence import first_divergence
-from pointsman.report.metrics.groups import group_runs
 from pointsman.report.metrics.summary import summarise
 from pointsman.report.metrics.threshold import fail_if, parse_threshold
 from pointsman.report.pages.lead import lead

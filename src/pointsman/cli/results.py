@@ -49,15 +49,14 @@ def printed_first() -> Generator[Callable[[Show, screen.Format], Show]]:
 
 def show_comparison(comparison: "Comparison", format: screen.Format) -> None:
     """Print policies side by side on stdout."""
-    from pointsman.report import comparison_table
-    from pointsman.report.tables.equal_columns import without_equal
+    from pointsman.report.tables.equal_columns import laid_out
 
     if format is screen.Format.json:
         typer.echo(comparison.to_json(), nl=False)
     elif format is screen.Format.csv:
         typer.echo(comparison.to_csv(), nl=False)
     else:
-        _show_table(without_equal(comparison_table(comparison)), format)
+        _show_table(laid_out(comparison), format)
         if comparison.calibration is not None:
             _show_calibration(comparison.calibration, format)
 

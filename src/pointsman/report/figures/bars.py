@@ -6,7 +6,7 @@ import numpy as np
 
 from pointsman.report.figures.style import INK, bar
 from pointsman.report.metrics.groups import Group, baseline_of
-from pointsman.report.metrics.paired import difference
+from pointsman.report.metrics.paired.differences import difference
 from pointsman.report.units import NOTHING, digits, duration, percent
 
 if TYPE_CHECKING:

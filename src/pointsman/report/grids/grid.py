@@ -90,18 +90,6 @@ class Grid:
         """As JSON text."""
         return json.dumps(self.to_dict(), indent=1) + "\n"
 
-    def to_markdown(self) -> str:
-        """The table that `pointsman compare` prints, in Markdown."""
-        from pointsman.report.grids.table import grid_table
-
-        return grid_table(self).to_markdown()
-
-    def to_latex(self) -> str:
-        r"""The same as a ``tabular`` with the rules of booktabs (``\usepackage{booktabs}``)."""
-        from pointsman.report.grids.table import grid_table
-
-        return grid_table(self).to_latex()
-
 
 def shown(option: str, value: Any) -> str:
     """A value of an option as people read it."""

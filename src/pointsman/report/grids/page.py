@@ -6,7 +6,7 @@ from pointsman.report.grids.figures import draw_grid
 from pointsman.report.grids.grid import Grid, shown
 from pointsman.report.grids.table import grid_table
 from pointsman.report.metrics.comparison import Row
-from pointsman.report.metrics.paired import Difference
+from pointsman.report.metrics.paired.differences import Difference
 from pointsman.report.pages.page import Page, render
 from pointsman.report.units import count, digits, duration, names
 

@@ -6,18 +6,16 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import Any
 
 from pointsman.engine.run.result import Result
 from pointsman.errors import UsageError
 from pointsman.report.metrics.calibration.fits import Calibration, calibration
-from pointsman.report.metrics.changes import Change, changes
 from pointsman.report.metrics.groups import Group, baseline_of, group_runs, simulated
-from pointsman.report.metrics.paired import Difference, differences
+from pointsman.report.metrics.paired.changes import Change, changes
+from pointsman.report.metrics.paired.differences import Difference, differences
 from pointsman.report.units import class_name
-
-if TYPE_CHECKING:
-    from pointsman.report.tables.tables import Table
 
 METRICS = (
     "jct_mean_s", "jct_p50_s", "jct_p90_s", "jct_p95_s", "jct_p99_s",
@@ -107,11 +105,8 @@ class Comparison:
         r"""The same as a ``tabular`` with the rules of booktabs (``\usepackage{booktabs}``)."""
         return self._table().to_latex()
 
-    def _table(self) -> "Table":
-        from pointsman.report.tables.equal_columns import without_equal
-        from pointsman.report.tables.tables import comparison_table
-
-        return without_equal(comparison_table(self))
+    def _table(self) -> Any:
+        return import_module("pointsman.report.tables.equal_columns").laid_out(self)  # which is made of this
 
 
 def as_csv(records: Sequence[Mapping[str, Any]]) -> str:

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from pointsman.inputs.messages import counted
-from pointsman.report.metrics.changes import Change, largest_loss
 from pointsman.report.metrics.groups import Group
-from pointsman.report.metrics.paired import Difference, difference
+from pointsman.report.metrics.paired.changes import Change, largest_loss
+from pointsman.report.metrics.paired.differences import Difference, difference
 from pointsman.report.tables.losers import named
 from pointsman.report.tables.tables import counted_span, left_over
 from pointsman.report.units import duration, percent

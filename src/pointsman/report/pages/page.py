@@ -12,21 +12,20 @@ from pointsman.inputs.messages import counted
 from pointsman.report.figures.catalogue import draw_all, workload_name
 from pointsman.report.figures.drawing import Drawing
 from pointsman.report.figures.style import THEMED
-from pointsman.report.metrics.changes import Change
 from pointsman.report.metrics.comparison import Comparison
 from pointsman.report.metrics.groups import Group, simulated
+from pointsman.report.metrics.paired.changes import Change
 from pointsman.report.metrics.sections.registered import facts_of_factors
 from pointsman.report.metrics.shared import model_of_run
 from pointsman.report.pages.fit import glued, is_long, needed_em
 from pointsman.report.pages.lead import featured, happened, lead, losers
 from pointsman.report.tables.calibration import calibration_tables
-from pointsman.report.tables.equal_columns import without_equal
+from pointsman.report.tables.equal_columns import laid_out
 from pointsman.report.tables.gpu_time import gpu_time_table, locality_table, sharing_table
 from pointsman.report.tables.losers import change_tables, worst_jobs
 from pointsman.report.tables.settings import overheads_of, setting
 from pointsman.report.tables.tables import (
     Table,
-    comparison_table,
     left_over,
     summary_table,
 )
@@ -59,9 +58,7 @@ def make_page(groups: list[Group], *, comparison: Comparison | None = None, comm
         lead=lead(policies) + happened(groups) + losers(paid),
         facts=facts(policies),
         assumptions=assumptions(groups),
-        headline=summary_table(groups[0].first.summary)
-        if comparison is None
-        else without_equal(comparison_table(comparison)),
+        headline=summary_table(groups[0].first.summary) if comparison is None else laid_out(comparison),
         details=[make(groups) for make in (gpu_time_table, sharing_table, locality_table) if make(groups).rows],
         calibration=calibration_tables(measured) if measured else [],
         explanations=measured.explanations if measured else (),

@@ -2,10 +2,16 @@
 
 from dataclasses import replace
 
-from pointsman.report.tables.tables import INFORMATION, Table
+from pointsman.report.metrics.comparison import Comparison
+from pointsman.report.tables.tables import INFORMATION, Table, comparison_table
 
 MAY_GO = (*INFORMATION, "preemptions")
 """The others are figures that people look for even where they are equal."""
+
+
+def laid_out(comparison: Comparison) -> Table:
+    """The table that people are shown of a comparison."""
+    return without_equal(comparison_table(comparison))
 
 
 def without_equal(table: Table) -> Table:

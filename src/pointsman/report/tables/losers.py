@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from pointsman.report.metrics.changes import Change
 from pointsman.report.metrics.groups import Group, run_name
+from pointsman.report.metrics.paired.changes import Change
 from pointsman.report.tables.tables import Table
 from pointsman.report.units import NOTHING, count, digits, duration, percent
 

@@ -8,7 +8,7 @@ from pointsman.engine.rate_models.factors.gpu_sharing import GpuSharing
 from pointsman.engine.rate_models.registry import options_of_factors
 from pointsman.report.metrics.comparison import Comparison, Row
 from pointsman.report.metrics.groups import SETTINGS, Group, simulated
-from pointsman.report.metrics.paired import Difference
+from pointsman.report.metrics.paired.differences import Difference
 from pointsman.report.metrics.sections.registered import section_lines
 from pointsman.report.metrics.shared import unlike_sharing
 from pointsman.report.tables import markup

@@ -8,7 +8,9 @@ import numpy as np
 import polars as pl
 
 from pointsman.errors import UsageError
-from pointsman.report.metrics.confidence import (
+from pointsman.report.metrics.counted import ENDED
+from pointsman.report.metrics.groups import Group, Run
+from pointsman.report.metrics.paired.confidence import (
     STATISTICS,
     Floats,
     Interval,
@@ -16,8 +18,6 @@ from pointsman.report.metrics.confidence import (
     paired_bootstrap,
     ratio_interval,
 )
-from pointsman.report.metrics.counted import ENDED
-from pointsman.report.metrics.groups import Group, Run
 from pointsman.report.metrics.summary import job_figures
 
 RESAMPLED = {f"{name}_{kind}_s": (f"{name}_s", kind) for name in ("jct", "pending", "wait") for kind in STATISTICS}

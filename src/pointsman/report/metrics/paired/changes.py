@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass
 import numpy as np
 import polars as pl
 
-from pointsman.report.metrics.confidence import BLOCKS, Interval, ratio_interval
 from pointsman.report.metrics.groups import Group
-from pointsman.report.metrics.paired import common_runs
+from pointsman.report.metrics.paired.confidence import BLOCKS, Interval, ratio_interval
+from pointsman.report.metrics.paired.differences import common_runs
 
 KINDS = {"bucket": "gpus", "account": "account", "queue": "queue", "user": "user"}
 """Columns of counted jobs by which they are grouped, and what that is called."""
