@@ -52,7 +52,7 @@ PARTS: Final = (
     *_metarl(ANYWHERE, "no-network", TWO, directed=False),
     *_metarl(ALWAYS, "metarl", TWO, reviewed=False),
     *_metarl(PLAIN, "plain", TWO, directed=False, reviewed=False),
-    *_metarl(HARMONY, "actor-critic", TWO, reviewed=False, **EXPLORING),
+    *_metarl(HARMONY, "actor-critic", (1,), reviewed=False, **EXPLORING),
 )
 """Networks beside the scorer. Plainly trained: as long, without meta-learning; each run goes on from the weights of the
 last. Harmony-like: an actor and a critic, trained as long by policy gradients, which explore at random. All correct

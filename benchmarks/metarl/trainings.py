@@ -21,7 +21,7 @@ PRACTICE: Final = {
 KINDS: Final[Mapping[str, tuple[tuple[int, ...], Mapping[str, str]]]] = {
     "metarl": (TWO, {"meta.network": "reptile"}),
     "plain": (TWO, {"meta.network": "fine-tuning", "meta.method": "fine-tuning"}),
-    "actor-critic": (TWO, {"meta.network": "actor-critic", "meta.method": "fine-tuning"}),
+    "actor-critic": ((1,), {"meta.network": "actor-critic", "meta.method": "fine-tuning"}),
     "no-network": (FIVE, {"meta.network": "none"}),
 }
 """By name: seeds, and what differs."""

@@ -1,6 +1,7 @@
 """A cluster as its file describes it: the hardware under a name."""
 
 from collections.abc import Iterable
+from html import escape
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
@@ -52,6 +53,16 @@ class Cluster(Part):
     def size(self) -> str:
         """Its nodes and GPUs in words: ``16 nodes, 64 GPUs (a100, v100)``."""
         return size_of(self.nodes, self.gpus, self.gpu_types)
+
+    def __repr__(self) -> str:
+        """``Cluster(mine: 16 nodes, 64 GPUs (a100, v100))``."""
+        return f"Cluster({self.name}: {self.size})"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the same, and its file."""
+        return (
+            f"<p>{escape(repr(self))}</p><details><summary>file</summary><pre>{escape(self.to_yaml())}</pre></details>"
+        )
 
     def _type_of(self, piece: Piece) -> NodeType:
         return self.spec.node_types[piece.group.type]

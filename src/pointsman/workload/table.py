@@ -2,10 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from html import escape
 from typing import Final
 
 import polars as pl
 
+from pointsman.inputs.durations import duration
+from pointsman.inputs.messages import counted
 from pointsman.types import MAX_SHARING
 from pointsman.workload.columns import OF_SCHEDULE, SCHEMA, columns_named
 from pointsman.workload.provenance import Place, Provenance, Quality
@@ -23,7 +26,7 @@ def _how_to_share(smallest: float) -> str:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Workload:
     """A job table with its quality report and provenance."""
 
@@ -37,6 +40,32 @@ class Workload:
         parts = self.jobs["fraction"].filter((self.jobs["fraction"] < 1) & (self.jobs["gpus"] == 1))
         note = (f"{_SHARING}: {len(parts):,}; {_how_to_share(float(parts.min()))}",) if len(parts) else ()  # ty: ignore
         object.__setattr__(self, "quality", replace(self.quality, notes=told + note))
+
+    def __len__(self) -> int:
+        """Jobs."""
+        return self.jobs.height
+
+    def __getitem__(self, column: str) -> pl.Series:
+        """A column of the job table."""
+        return self.jobs[column]
+
+    def head(self, many: int = 5) -> pl.DataFrame:
+        """The first jobs."""
+        return self.jobs.head(many)
+
+    def __repr__(self) -> str:
+        """``Workload(2,000 jobs of 1 to 64 GPUs, submitted over 8.1 d, from jobs.csv)``."""
+        told = counted(len(self), "job")
+        if len(self):
+            least, most = self["gpus"].min(), self["gpus"].max()
+            gpus = counted(int(most), "GPU") if least == most else f"{least:,} to {most:,} GPUs"  # ty: ignore
+            told += f" of {gpus}, submitted over {duration(self['submit_s'].max() - self['submit_s'].min())}"  # ty: ignore
+        return f"Workload({told}, from {self.provenance.source})"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the same, and the first jobs, in columns that say something."""
+        silent = [column for column in self.jobs.columns if self[column].null_count() == len(self)]
+        return f"<p>{escape(repr(self))}</p>{self.head().drop(silent)._repr_html_()}"
 
     @classmethod
     def of(cls, jobs: pl.DataFrame, *, source: str = "memory", format: str = "frame", command: str = "") -> "Workload":

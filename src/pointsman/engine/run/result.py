@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """One run of one policy on one workload and cluster.
 
@@ -39,6 +39,21 @@ class Result:
     info: dict[str, Any] = field(default_factory=dict)
     speeds: pl.DataFrame | None = None
     learnt: Mapping[str, bytes] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        """``Result(gittins on jobs.csv, 2,000 jobs, seed 0)``."""
+        source = (self.info.get("workload") or {}).get("source", "jobs")
+        policy = self.info.get("policy_name") or self.info.get("policy", "?")
+        return f"Result({policy} on {source}, {self.jobs.height:,} jobs, seed {self.info.get('seed', 0)})"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the table that `pointsman simulate` prints."""
+        return import_module("pointsman.report.tables.tables").summary_table(self.summary)._repr_html_()
+
+    @property
+    def summary(self) -> Any:
+        """Its figures, as `pointsman.summarise` gives them."""
+        return import_module("pointsman.report.metrics.summary").summarise(self)
 
     @property
     def plot(self) -> Any:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -50,11 +51,19 @@ class GridCell:
         return {name: shown(name, value) for name, value in self.values.items()}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Grid:
     """The cells of one experiment, in order: the last option varies fastest."""
 
     cells: Sequence[GridCell]
+
+    def __repr__(self) -> str:
+        """``Grid(3 policies in 6 cells: load, cluster)``."""
+        return f"Grid({len(self.policies)} policies in {len(self.cells)} cells: {', '.join(self.varied)})"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the table that `pointsman compare` prints."""
+        return import_module("pointsman.report.grids.table").grid_table(self)._repr_html_()
 
     @property
     def varied(self) -> tuple[str, ...]:

@@ -56,7 +56,7 @@ class Row:
         return getattr(self, name) if name in COUNTS else self.values[name]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """Policies side by side: the log's own schedule first, if there is one, then the baseline."""
 
@@ -96,6 +96,16 @@ class Comparison:
     def to_csv(self) -> str:
         """One row a policy: each figure, its change to the baseline as a ratio, and the interval of that."""
         return as_csv([record(row) for row in self.rows])
+
+    def __repr__(self) -> str:
+        """``Comparison(fifo, gittins -12.3 %)``: mean JCT against the baseline."""
+        changes = ((row.policy, row.differences["jct_mean_s"].ratio) for row in self.rows)
+        said = (name if not ratio else f"{name} {100 * ratio:+.1f} %" for name, ratio in changes)
+        return f"Comparison({', '.join(said)})"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the table that `pointsman compare` prints."""
+        return self._table()._repr_html_()
 
     def to_markdown(self) -> str:
         """The table that `pointsman compare` prints, in Markdown."""

@@ -1,5 +1,6 @@
 """The figures of one run (``docs/background/metrics.md`` defines each)."""
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,20 @@ LATE = 1.001
 """A finish-time fairness above this is late; times are in milliseconds, so a job that never waited is not just 1."""
 
 
-def summarise(result: Result, *, window: tuple[float, float] | None = None) -> dict[str, Any]:
+class Summary(dict[str, Any]):
+    """Figures by name. Only its text is short: what it holds of users, queues and the like is left out there."""
+
+    def __repr__(self) -> str:
+        """Its single figures."""
+        said = ", ".join(f"{name}={value!r}" for name, value in self.items() if not isinstance(value, dict | list))
+        return f"Summary({said}, …)"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the table that `pointsman simulate` prints."""
+        return import_module("pointsman.report.tables.tables").summary_table(self)._repr_html_()
+
+
+def summarise(result: Result, *, window: tuple[float, float] | None = None) -> Summary:
     """Every figure of a run, ready for JSON: times in seconds, ratios 0-1, None where nothing can be said.
 
     Args:
@@ -46,10 +60,10 @@ def summarise(result: Result, *, window: tuple[float, float] | None = None) -> d
     return figures(Measured(result, submit_window(result, window)))
 
 
-def figures(run: Measured) -> dict[str, Any]:
+def figures(run: Measured) -> Summary:
     """`summarise` of a run that has been measured."""
     result, chosen, counted, held = run.result, run.window, run.counted, run.held
-    return {
+    found = {
         **_identity(result),
         **_counts(result, chosen, counted),
         **job_figures(result, counted),
@@ -64,6 +78,7 @@ def figures(run: Measured) -> dict[str, Any]:
         **{name: breakdown(counted, by) for by, name in BREAKDOWNS.items()},
         **(dict.fromkeys(NOT_LOGGED) if result.info.get("logged") else {}),
     }
+    return Summary(found)
 
 
 def job_figures(result: Result, counted: pl.DataFrame) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 from pointsman.engine.rate_models.factors.gpu_sharing import GpuSharing
@@ -50,6 +52,17 @@ class Table:
         table = markup.latex(self.columns, self.rows, [column for column in self.columns if self.is_left(column)])
         comments = [f"% {line}\n" for part in (self.title, self.note) for line in part.splitlines()]
         return "".join(comments) + table
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        rows = [(tag, cells) for tag, some in (("th", [self.columns]), ("td", self.rows)) for cells in some]
+        body = "".join(f"<tr>{''.join(map(self._cell, repeat(tag), self.columns, cells))}</tr>" for tag, cells in rows)
+        paragraphs = (f"<p>{escape(part)}</p>" if part else "" for part in (self.title, self.note))
+        return f"<table>{body}</table>".join(paragraphs)
+
+    def _cell(self, tag: str, column: str, cell: str) -> str:
+        side = "left" if self.is_left(column) else "right"
+        return f'<{tag} style="text-align: {side}">{escape(cell)}</{tag}>'
 
     def to_rich(self) -> "RichTable":
         """For a terminal."""
