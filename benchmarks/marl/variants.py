@@ -59,7 +59,7 @@ ABLATIONS: Final = (
 """They differ from `FIFO` in one thing."""
 SILENT, NO_GRAPH = AS_IN_THE_PAPER | {"marl.message": "0"}, AS_IN_THE_PAPER | {"marl.graph": "false"}
 OF_ACTORS: Final = (
-    Variant("actors-silent", "actor-critic, nothing sent", SILENT, decisions=AS_LONG),
-    Variant("actors-no-graph", "actor-critic, no graph", NO_GRAPH, decisions=AS_LONG),
+    Variant("actors-silent", "actor-critic, nothing sent", SILENT, trainings=(1,), decisions=AS_LONG),
+    Variant("actors-no-graph", "actor-critic, no graph", NO_GRAPH, trainings=(1,), decisions=AS_LONG),
 )
 """They differ from `ACTORS` in one thing."""
