@@ -18,7 +18,7 @@ from benchmarks.metarl.contestants import (
     UNEXPLORED,
 )
 from benchmarks.placement.means import Means
-from benchmarks.results.figures import bold, markdown
+from benchmarks.results.figures import Difference, bold, markdown, spread
 from benchmarks.results.trials import study
 
 REGIMES: Final = (*BASE, *CHANGED)
@@ -38,6 +38,24 @@ OWN, OTHER = "no-network-1", "none"
 """Checkpoints whose model the page describes."""
 
 
+def answer(means: Means) -> str:
+    """The bullets."""
+
+    def changes(who: str) -> list[Difference]:
+        return [means.above(cell, who, ITSELF) for cell in CELLS if means.ran(cell, who)]
+
+    frozen, untaught, alone, anywhere = (changes(who) for who in (FROZEN, NOTHING.label, UNEXPLORED, ANYWHERE))
+    network, plain, harmony = (changes(who) for who in (NETWORK, PLAIN, HARMONY))
+    return f"""\
+* **Measuring** is what counts: frozen, mean JCT is {spread(frozen)}.
+* **Meta-training** of the model matters in [short traces](#short-traces) only. In these long ones mean JCT without it is
+  {spread(untaught)}.
+* **Exploring** gains nothing certain: without it {spread(alone)}; anywhere within the bound {spread(anywhere)}.
+* **A network** that decides while reviews find it better: {spread(network)}. A plainly trained one, unreviewed:
+  {spread(plain)}; an actor and a critic, unreviewed: {spread(harmony)}. Their longest waits are up to weeks.
+"""
+
+
 def variants(means: Means) -> str:
     """Variants relative to `metarl`, mean JCT."""
     return _variants(means)
@@ -49,18 +67,24 @@ def variants_p99(means: Means) -> str:
 
 
 def variants_longest(means: Means) -> str:
-    """The same of the longest wait."""
-    return _variants(means.longest)
+    """The longest wait under each, h."""
+    rows = [
+        [said, *(f"{means.longest.typical(cell, who) / 3600:.1f}" if means.ran(cell, who) else "–" for cell in CELLS)]
+        for who, said in ({ITSELF: "`metarl`"} | VARIANTS).items()
+    ]
+    return markdown(("variant", *NAMES), rows)
+
+
+CELLS: Final = (*REGIMES, *LOGGED)
+NAMES: Final = ("base", *(cell.change.removeprefix("an ") for cell in CHANGED), *(cell.sizes for cell in LOGGED))
 
 
 def _variants(means: Means) -> str:
-    cells = (*REGIMES, *LOGGED)
     rows = [
-        [said, *(bold(means.above(cell, who, ITSELF)) if means.ran(cell, who) else "–" for cell in cells)]
+        [said, *(bold(means.above(cell, who, ITSELF)) if means.ran(cell, who) else "–" for cell in CELLS)]
         for who, said in VARIANTS.items()
     ]
-    names = ["base", *(cell.change.removeprefix("an ") for cell in CHANGED), *(cell.sizes for cell in LOGGED)]
-    return markdown(("variant", *names), rows)
+    return markdown(("variant", *NAMES), rows)
 
 
 def short(means: Means) -> str:
@@ -89,6 +113,6 @@ def model(means: Means) -> str:
 
 
 OF_PARTS: Final[dict[str, Callable[[Means], str]]] = {
-    "variants": variants, "variants-p99": variants_p99, "variants-longest": variants_longest,
+    "answer": answer, "variants": variants, "variants-p99": variants_p99, "variants-longest": variants_longest,
     "short": short, "model": model,
 }  # fmt: skip

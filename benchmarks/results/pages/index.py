@@ -54,11 +54,10 @@ ORACLES: Final = (
     Contestant("gittins, true durations", "gittins", {"predictor": "estimate"}, estimate="oracle"),
     Contestant("sjf-bsbf", "sjf-bsbf"),
 )
-BY_SUBMISSION: Final = {"order": "fifo"}
 LEARNED: Final = (
     Contestant("topdrl", "topdrl"),
-    Contestant("metarl", "metarl", BY_SUBMISSION | {"reviewed": False}),
-    Contestant("marl", "marl:benchmarks/marl/trained/fifo-1", BY_SUBMISSION),
+    Contestant("metarl", "metarl"),
+    Contestant("marl", "marl"),
 )
 """With the shipped weights; they use true durations."""
 

@@ -75,6 +75,7 @@ class ClosedLoop:
     def learn(self, view: "View", refit: bool) -> None:
         """Believe what is seen now, and perhaps fit all else to it."""
         rows, slow_downs = self.read(view)
+        slow_downs = np.maximum(slow_downs, 1.0)  # no job computes faster than alone; a measurement may say so
         if len(rows):
             wrong = np.abs(times_of(self.learner.predicted[rows]) / slow_downs - 1.0)
             self._errors += wrong.tolist()
