@@ -60,7 +60,8 @@ def answer(means: Means) -> str:
     forwarding = [means.above(cell, f"{who}, no forwarding", who) for who in (SCORER, MARL, ACTORS) for cell in EIGHT]
     return f"""\
 * **In ours the graph network does nothing**: without it mean JCT is {spread(graph)}. The features of candidate
-  placements are enough, and [nothing changes](#the-graph-network) if what it says is spoilt. All its schedulers see the whole cluster with the same weights, and there is no critic.
+  placements are enough, and [little changes](#the-graph-network) if what it says is spoilt. All its schedulers see
+  the whole cluster with the same weights, and there is no critic.
 * **In the paper's way both parts count.** Without the graph network mean JCT of the actors is {spread(alone)}, and
   {spread(silent)} if schedulers send each other nothing (one training each).
 * **A learned model of interference is as good as the truth**, which changes mean JCT by {spread(truth)}. Without a

@@ -48,8 +48,8 @@ def answer(means: Means) -> str:
     network, plain, harmony = (changes(who) for who in (NETWORK, PLAIN, HARMONY))
     return f"""\
 * **Measuring** is what counts: frozen, mean JCT is {spread(frozen)}.
-* **Meta-training** of the model matters in [short traces](#short-traces) only. In these long ones mean JCT without it is
-  {spread(untaught)}.
+* **Meta-training** of the model matters in [short traces](#short-traces) only. In these long ones mean JCT without
+  it is {spread(untaught)}.
 * **Exploring** gains nothing certain: without it {spread(alone)}; anywhere within the bound {spread(anywhere)}.
 * **A network** that decides while reviews find it better: {spread(network)}. A plainly trained one, unreviewed:
   {spread(plain)}; an actor and a critic, unreviewed: {spread(harmony)}. Their longest waits are up to weeks.

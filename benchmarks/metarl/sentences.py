@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterable
 from typing import Final
 
+import polars as pl
+
 from benchmarks.metarl.cells import BASE, CHANGED, DEEP, SHORT, Cell
 from benchmarks.metarl.contestants import (
     ADAPTING,
@@ -32,14 +34,12 @@ WIDE, ITP, PHILLY = Cell("1-16"), Cell("ITP cluster04"), Cell("Philly")
 SHOWN: Final = (*REGIMES, WIDE, Cell(nic_gbps=100.0, cpus=48), ITP, PHILLY)
 COLUMNS: Final = (BOUND, PACKED, SJF, CEILING, FROZEN, ITSELF)
 POLICIES: Final = {
-    PACKED: "`packed`",
     FIFO: "`fifo-backfill`",
     SJF: "`sjf-backfill`",
     CEILING_FIFO: "true model, fifo",
     CEILING: "true model",
     BY_SUBMISSION: "`metarl`, fifo",
     ITSELF: "`metarl`",
-    FROZEN: "frozen",
 }
 
 
@@ -116,7 +116,7 @@ def tails(means: Means) -> str:
         ["base" if cell in BASE else cell.name,
          *(bold(means.tails.above(cell, ITSELF, other)) for other in (SJF, CEILING)),
          *(_hours(means.longest.typical(cell, who)) for who in (SJF, CEILING, ITSELF))]
-        for cell in SHOWN
+        for cell in SHOWN if cell not in (CHANGED[0], PHILLY)
     ]  # fmt: skip
     heads = ("p99, to `sjf-backfill`", "p99, to true model", "longest, `sjf-backfill`", "true model", "`metarl`")
     return markdown(("cell", *heads), rows)
@@ -133,7 +133,7 @@ def others(means: Means) -> str:
 
 def noise(means: Means) -> str:
     """What errors of measurement cost."""
-    rows = study("metarl-noise").rows(named=True)
+    rows = study("metarl-noise").filter(pl.col("noise") > 0).rows(named=True)
     body = [
         [f"{who}", *(signed(row["to exact"]) for row in rows if row["figure"] == figure)]
         for figure, who in (("mean", "mean JCT"), ("p99", "p99"), ("longest", "longest wait"))

@@ -132,7 +132,7 @@ def test_what_ablations_know_is_less(tmp_path: Path) -> None:
 def test_what_the_page_answers_holds(means: Means) -> None:
     """Its words, whose figures are filled in."""
     for cell in CLAIM:
-        assert min(means.below(cell, who).low for who in (MARL, ACTORS)) > 20
+        assert min(means.below(cell, who).percent for who in (MARL, ACTORS)) > 20
         assert means.below(cell, "packed").percent > 0.5 * means.below(cell, MARL).percent
         if cell.load == 0.7:
             assert means.above(cell, MARL, SCORER).high < 0
