@@ -27,9 +27,10 @@ FEW_CORES, ITP, PHILLY = Cell(cpus=8), Cell("ITP cluster04"), Cell("Philly")
 SHOWN: Final = (
     *CLAIM[:4], Cell("philly"), Cell("philly", 0.9), Cell(nic_gbps=25.0), FEW_CORES, ITP, PHILLY,
 )  # fmt: skip
+CALM: Final = (Cell("philly"), Cell(nic_gbps=25.0), PHILLY)
+"""Where no job waits long."""
 COLUMNS: Final = {
-    BOUND: BOUND, PACKED: PACKED, SJF: SJF, SCORER_FIFO: "`scorer`, fifo", SCORER: "`scorer`",
-    MARL_FIFO: "MARL, fifo", MARL: "MARL", ACTORS: "actor-critic",
+    BOUND: BOUND, PACKED: PACKED, SJF: SJF, SCORER: "`scorer`", MARL: "MARL", ACTORS: "actor-critic",
 }  # fmt: skip
 WAITS: Final = {
     FIFO: "`fifo-backfill`",
@@ -126,9 +127,10 @@ def tails(means: Means) -> str:
             *(_longest_h(means, cell, who) for who in (SCORER_FIFO, SCORER, SJF, MARL, ACTORS)),
         ]
         for cell in SHOWN
+        if cell not in CALM
     ]
     p99 = [f"p99, {COLUMNS[who]}" for who in (SJF, MARL, ACTORS)]
-    longest = [f"longest, {COLUMNS[who]}" for who in (SCORER_FIFO, SCORER, SJF, MARL, ACTORS)]
+    longest = ["longest, `scorer`, fifo", "`scorer`", *(COLUMNS[who] for who in (SJF, MARL, ACTORS))]
     return markdown(("cell", *p99, *longest), rows)
 
 
