@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.metarl.cells import BASE, CHANGED, SEEDS, SHORT, VARIED, Cell
-from benchmarks.metarl.contestants import ALWAYS, CEILING, FROZEN, ITSELF, PACKED, SJF, SLOW, contestants
+from benchmarks.metarl.contestants import ALWAYS, CEILING, FROZEN, ITSELF, NETWORK, PACKED, SJF, contestants
 from benchmarks.metarl.sentences import BASELINES, OF_PARTS
 from benchmarks.metarl.sentences import BLOCKS as BLOCKS
 from benchmarks.placement import cell as placement
@@ -43,7 +43,7 @@ def setting(cell: Cell, seed: int, data: Path) -> Setting:
 
 def is_slow(who: Contestant) -> bool:
     """Rehearsals take longer than the run."""
-    return who in SLOW
+    return "steps" in who.params or who.label.startswith(NETWORK)
 
 
 def draw(figures: Figures, path: Path) -> None:
