@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pointsman.engine.run.result import Result
-from pointsman.report.metrics.groups import group_runs
+from pointsman.report.metrics.groups import Group, group_runs
 from pointsman.report.metrics.paired.changes import changes, largest_loss
 from pointsman.report.pages.lead import losers
 from pointsman.report.tables.losers import change_tables, worst_jobs
@@ -13,28 +13,35 @@ from .small_results import Job, simulate
 
 
 def pairs(gap_s: int = 100) -> list[Job]:
-    """Five times the same two jobs on one GPU, ann's of 10 s, and a second later bob's of 2::
+    """Twenty times the same two jobs on one GPU, ann's of 10 s, and a second later bob's of 2::
 
     fifo  |ann ann ann ann ann|bob|          srtf  |ann|bob|ann ann ann ann|
           0                  10  12                0   1   3              12
     """
-    both = [[Job(2 * k, gap_s * k, 1, 10, "ann"), Job(2 * k + 1, gap_s * k + 1, 1, 2, "bob")] for k in range(5)]
+    both = [[Job(2 * k, gap_s * k, 1, 10, "ann"), Job(2 * k + 1, gap_s * k + 1, 1, 2, "bob")] for k in range(20)]
     return [job for two in both for job in two]
 
 
+def _two(many: int = 40) -> list[Group]:
+    """The first so many jobs under both."""
+    return group_runs([simulate(pairs()[:many], nodes=1, size=1, policy=name) for name in ("fifo", "srtf")])
+
+
 def test_who_waits_while_another_goes_first_loses() -> None:
-    base, other = group_runs([simulate(pairs(), nodes=1, size=1, policy=name) for name in ("fifo", "srtf")])
+    base, other = _two()
     found = {(one.kind, one.name): one for one in changes(other, base)}
     assert list(found) == [("user", "ann"), ("gpus", "1"), ("user", "bob")], "the greatest loss first"
     ann, bob = found["user", "ann"], found["user", "bob"]
-    assert (ann.jobs, ann.jct_mean_baseline_s, ann.jct_mean_s, ann.pending_mean_s) == (5, 10, 12, 2)
+    assert (ann.jobs, ann.jct_mean_baseline_s, ann.jct_mean_s, ann.pending_mean_s) == (20, 10, 12, 2)
     assert (ann.jct_ratio, ann.jct_interval) == (pytest.approx(0.2), pytest.approx((0.2, 0.2)))
     assert (ann.pending_ratio, ann.pending_interval) == (None, None), "no job of hers was pending before"
     assert (bob.jct_mean_baseline_s, bob.jct_mean_s, bob.jct_p95_s) == (11, 2, 2)
     assert bob.pending_ratio == -1
     assert ann.loses and bob.gains and not ann.gains and not bob.loses
     assert largest_loss(list(found.values())) is ann
-    assert ann.gpu_hours == pytest.approx(50 / 3600)
+    few = {(one.kind, one.name): one for one in changes(*_two(38)[::-1])}["user", "ann"]
+    assert (few.jobs, few.jct_interval, few.loses) == (19, None, False)
+    assert ann.gpu_hours == pytest.approx(200 / 3600)
     assert ann.record()["jct_low"] == pytest.approx(0.2) and "jct_interval" not in ann.record()
 
 
@@ -52,16 +59,16 @@ def test_the_groups_of_a_kind_together_are_all_jobs(many: list[Result]) -> None:
 
 
 def test_the_page_names_the_largest_group_that_loses_and_the_jobs_that_fare_worst() -> None:
-    base, other = group_runs([simulate(pairs(), nodes=1, size=1, policy=name) for name in ("fifo", "srtf")])
+    base, other = _two()
     found = changes(other, base)
     assert losers(found) == (
-        " The largest group that loses under srtf: 5 jobs of user ann, with a mean completion time of 12 s instead of "
+        " The largest group that loses under srtf: 20 jobs of user ann, with a mean completion time of 12 s instead of "
         "10 s (+20.0 % [+20.0 % to +20.0 %])."
     )
     assert "No group of jobs takes significantly longer" in losers(found[2:])
     loss, gain = change_tables(found, base.label)
     assert [row[0] for row in loss.rows] == ["user ann"] and loss.rows[0][3] == "10 s → 12 s"
-    assert [row[0] for row in gain.rows] == ["user bob"]
+    assert [row[0] for row in gain.rows] == ["user bob", "1 GPU"]
     told = {row[:2]: row for row in worst_jobs([base, other]).rows}
     assert list(told) == [("fifo", "longest pending"), ("srtf", "longest pending"), ("srtf", "most preempted")]
     assert told["srtf", "most preempted"][2] == "job-0" and told["srtf", "most preempted"][-1].endswith("runs/srtf_s0")

@@ -16,7 +16,7 @@ VERBS: Final[dict[str, str]] = {
     "requeue": "Stop jobs of a live cluster and queue them again.",
     "drain": "Let a node of a live cluster take no new jobs.",
     "resume": "Let a drained node of a live cluster take jobs again.",
-    "explain": "Explain why a job of a live cluster is pending.",
+    "explain": "Explain why a job of a live cluster is pending; with --run DIR, a job of a run.",
     "whatif": "Foretell what would change on a live cluster.",
 }
 """The commands of `pointsman.live.client.verbs`, and what they do."""

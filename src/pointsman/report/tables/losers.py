@@ -17,17 +17,20 @@ def change_tables(found: Sequence[Change], baseline: str) -> list[Table]:
     """Who loses most under a policy, and who gains most, of the changes that are not by chance."""
     losses = [one for one in found if one.loses]
     gains = [one for one in reversed(found) if one.gains]
+    tested = [one for one in found if one.jct_interval]
     tables = []
     for title, ones in (("Who loses", losses), ("Who gains", gains)):
         if ones:
             note = "Most time in all first" + (
                 f"; the first {MOST_ROWS} of {len(ones)}, changes.csv has all." if len(ones) > MOST_ROWS else "."
             )
+            note += f" {MANY.format(len(tested))}"
             rows = [_row(one) for one in ones[:MOST_ROWS]]
             tables.append(Table(f"{title} under {ones[0].policy}: {baseline} → {ones[0].policy}", COLUMNS, rows, note))
     return tables
 
 
+MANY = "Compared were {} groups of 20 jobs or more; of those, one in forty loses by chance, and one gains."
 COLUMNS = (
     "jobs of", "jobs", "GPU-hours", "mean JCT", "to baseline", "95 % CI", "95 % JCT", "mean pending", "95 % pending",
 )  # fmt: skip

@@ -8,6 +8,7 @@ Rows = Sequence[Sequence[str]]
 LATEX: Final = str.maketrans(
     {
         "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+        "<": "$<$", ">": "$>$",
         "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--", "−": "$-$", "ρ": r"$\rho$", "σ": r"$\sigma$",
         "±": r"$\pm$", "×": r"$\times$", "·": r"$\cdot$", "…": r"\dots{}", "≥": r"$\geq$", "≤": r"$\leq$",
     }

@@ -5,7 +5,6 @@ baseline, of the jobs that both completed.
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
-import numpy as np
 import polars as pl
 
 from pointsman.report.metrics.groups import Group
@@ -15,6 +14,8 @@ from pointsman.report.metrics.paired.differences import common_runs
 KINDS = {"bucket": "gpus", "account": "account", "queue": "queue", "user": "user"}
 """Columns of counted jobs by which they are grouped, and what that is called."""
 TIMES = ("jct", "pending")
+LEAST_JOBS = 20
+"""Of a group with an interval; in fewer, one job that fared otherwise makes the whole difference."""
 WORTH_NAMING = 0.01
 """Of the mean completion time; a smaller loss is in the tables."""
 _UNIT, _BASE = "unit", "_baseline"
@@ -25,7 +26,7 @@ class Change:
     """The times of some jobs under a policy, and the same jobs' under the baseline, in seconds.
 
     A `ratio` is the policy's mean over the baseline's, less 1; None where the baseline's is 0. Intervals are Student's
-    over seeds, or over blocks of a seed's jobs; None of fewer than two.
+    over seeds, or over blocks of a seed's jobs; None of fewer than `LEAST_JOBS`.
     """
 
     policy: str
@@ -120,7 +121,7 @@ def _of_kind(jobs: pl.DataFrame, column: str, kind: str, policy: str, several: b
                 f"{name}_mean_s": row[f"{name}_s"], f"{name}_mean_baseline_s": row[f"{name}_s{_BASE}"],
                 f"{name}_p95_s": row[f"{name}_s_p95"], f"{name}_p95_baseline_s": row[f"{name}_s{_BASE}_p95"],
                 f"{name}_ratio": float(mine.sum()) / total - 1 if total else None,
-                f"{name}_interval": ratio_interval(mine, other) if np.any(other) else None,
+                f"{name}_interval": ratio_interval(mine, other) if row["jobs"] >= LEAST_JOBS and total else None,
             }  # fmt: skip
         yield Change(policy, kind, str(row[column]), row["jobs"], row["gpus"], **told)
 
