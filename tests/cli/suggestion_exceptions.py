@@ -47,6 +47,7 @@ NO_COMMAND = {
     "out of memory": "a full memory",
     "this is a bug in Pointsman": "a fault of ours",
     "the trace format {} failed": "a fault of a plug-in",
+    "of a live cluster is pending; with --run DIR": "the help of a command",
     "hourly ones: also --set overheads.checkpoint_every_s=1h": "the help of an option",
     "# Options": "a page",
     "Unit of times in Tiresias job lists": "the help of an option",
@@ -64,6 +65,7 @@ NO_COMMAND = {
 """They name an option or a command and suggest none."""
 
 ELSEWHERE = {
+    "pointsman explain {} --run runs/{}": ("cli/test_compare.py", "pointsman explain"),
     "('pointsman live start' starts one)": ("live/test_daemon.py", '"live", "start"'),
     "see 'pointsman submit --help'": ("live/test_daemon.py", 'done = daemon.type("submit", "--help")'),
     "(see 'pointsman live start --operator')": ("live/test_attacks.py", '"--operator", "nobody"'),

@@ -240,12 +240,14 @@ OF_RUNS = [
     Suggestion(
         "--format {}: it is one of {}",
         f"{FIFO} -o made\nreport made --format x",
-        r"one of (\w+), (\w+), (\w+), or with (--figures)",
+        r"one of (\w+), (\w+), (\w+), (\w+), (\w+), or with (--figures)",
         (
             "report made --format {0}",
             "report made --format {1}",
             "report made --format {2}",
-            "report made {3} pics --format svg",
+            "report made --format {3}",
+            "report made --format {4}",
+            "report made {5} pics --format svg",
         ),
     ),
     Suggestion(

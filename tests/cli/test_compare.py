@@ -1,6 +1,7 @@
 import csv
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -235,6 +236,21 @@ def test_no_word_is_doubled(command: Command, here: Path) -> None:
     )
     assert made.err.splitlines()[0] == "generated like philly"
     assert command("trace", "info", "j.csv").out.splitlines()[0] == "j.csv (format csv)"
+
+
+def test_the_page_says_how_to_ask_about_the_jobs_that_fare_worst(
+    command: Command, jobs: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pointsman.cli.screen.can_draw", lambda: True)
+    monkeypatch.setattr("pointsman.report.figures.catalogue.KINDS", KINDS[:1])
+    assert command("compare", str(Path(jobs).absolute()), *TWO, "-o", "both").code == 0
+    assert command("report", "both", "-o", "again").code == 0
+    assert "pointsman explain" not in Path("again/report.html").read_text(), "the runs are not beside that page"
+    monkeypatch.chdir("both")
+    asked = re.search(r"pointsman (explain \S+ --run runs/\w+)", Path("report.html").read_text().replace("\xa0", " "))
+    assert asked is not None
+    done = command(*asked[1].split())
+    assert done.code == 0 and done.out.startswith("job "), done.err
 
 
 def test_tables_for_documents(command: Command, jobs: str) -> None:

@@ -1,4 +1,4 @@
-"""Forty jobs of a second or less on eight declared GPUs."""
+"""Forty jobs of three seconds or less on eight declared GPUs, which outlast ten kills on a fast machine too."""
 
 import random
 
@@ -10,7 +10,7 @@ from .toy import Case
 
 JOBS = 40
 _draw = random.Random(4)
-STEPS = [_draw.choice([2, 5, 10, 20, 40]) for _ in range(JOBS)]
+STEPS = [_draw.choice([5, 15, 40, 80, 120]) for _ in range(JOBS)]
 
 
 def case() -> Case:

@@ -69,6 +69,6 @@ def test_the_page_names_the_largest_group_that_loses_and_the_jobs_that_fare_wors
     loss, gain = change_tables(found, base.label)
     assert [row[0] for row in loss.rows] == ["user ann"] and loss.rows[0][3] == "10 s → 12 s"
     assert [row[0] for row in gain.rows] == ["user bob", "1 GPU"]
-    told = {row[:2]: row for row in worst_jobs([base, other]).rows}
+    told = {row[:2]: row for row in worst_jobs([base, other], runs=True).rows}
     assert list(told) == [("fifo", "longest pending"), ("srtf", "longest pending"), ("srtf", "most preempted")]
     assert told["srtf", "most preempted"][2] == "job-0" and told["srtf", "most preempted"][-1].endswith("runs/srtf_s0")

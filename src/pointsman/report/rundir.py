@@ -104,7 +104,7 @@ def write_comparison(
             (partial / "runs" / name).mkdir(parents=True)
             _write_data(partial / "runs" / name, run, command, None, places.get(id(run.result)))
         if figures:
-            write_page(partial, make_page(comparison.groups, comparison=comparison, command=command))
+            write_page(partial, make_page(comparison.groups, comparison=comparison, command=command, runs=runs))
     return comparison
 
 

@@ -47,8 +47,10 @@ class Page:
     drawings: list[Drawing]
 
 
-def make_page(groups: list[Group], *, comparison: Comparison | None = None, command: str | None = None) -> Page:
-    """Draws the figures and fills the page of one run, or of a comparison."""
+def make_page(
+    groups: list[Group], *, comparison: Comparison | None = None, command: str | None = None, runs: bool = True
+) -> Page:
+    """Draws the figures and fills the page of one run, or of a comparison, beside which its `runs` stand or not."""
     drawings, policies = draw_all(groups), simulated(groups)
     measured = None if comparison is None else comparison.calibration
     paid = [] if comparison is None else who_pays(comparison, policies)
@@ -62,7 +64,8 @@ def make_page(groups: list[Group], *, comparison: Comparison | None = None, comm
         details=[make(groups) for make in (gpu_time_table, sharing_table, locality_table) if make(groups).rows],
         calibration=calibration_tables(measured) if measured else [],
         explanations=measured.explanations if measured else (),
-        losers=change_tables(paid, policies[0].label) + ([worst_jobs(policies)] if len(policies) > 1 else []),
+        losers=change_tables(paid, policies[0].label)
+        + ([worst_jobs(policies, runs=runs)] if len(policies) > 1 else []),
         waiting=waiting(groups),
         command=command,
     )

@@ -62,10 +62,14 @@ def named(one: Change) -> str:
     return f"{one.name} GPU" if one.name == "1" else f"{one.name} GPUs"
 
 
-def worst_jobs(groups: Sequence[Group]) -> Table:
-    """Under each policy the job that was pending longest, and the one that was preempted most; of the first seed."""
+def worst_jobs(groups: Sequence[Group], *, runs: bool) -> Table:
+    """Under each policy the job that was pending longest, and the one that was preempted most; of the first seed. With
+    the `runs` beside the page, also how to ask why.
+    """
     rows = [row for group in groups for row in _worst(group)]
     columns = ("policy", "worst", "job", "GPUs", "user", "pending", "preemptions", "JCT", "why")
+    if not runs:
+        rows, columns = [row[:-1] for row in rows], columns[:-1]
     return Table("The jobs that fare worst", columns, rows, left=("worst", "job", "user", "why"))
 
 
