@@ -82,7 +82,7 @@ def answer(means: Means) -> str:
     bounded = sum(means.below(cell, BOUND).percent < CLAIMED for cell in means.cells)
     return f"""\
 * **The paper's claim holds.** On fat-tree, VL2 and BCube with 10 Gb/s cards, MARL's mean JCT is {_below(means, MARL)}
-  below the best of LB, Tetris and LIF, and {_below(means, ACTORS)} if it learns as in the paper.
+  below the best of LB, Tetris and LIF, and {_below(means, ACTORS)} if it learns by rewards, as there.
 * **Most of that is packing.** `packed`, which puts a gang on few servers, is {_below(means, PACKED)} below them. In
   {bounded} of {len(means.cells)} cells even the bound is less than {CLAIMED:.0f} % below.
 * **At load 0.7 learning places a little better** than our linear `scorer`, which has seven weights: mean JCT
