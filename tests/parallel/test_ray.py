@@ -293,7 +293,7 @@ def test_interrupted_runs_end_here_and_there(
     assert started.returncode == code
     assert not Path("never").exists()
     worker = int(log.read_text().split()[1])
-    for _ in range(100):
+    for _ in range(600):
         if has_ended(worker):
             return
         time.sleep(0.1)
