@@ -68,14 +68,6 @@ def _sure(means: Means, who: str, other: str) -> str:
     return f"ahead in {ahead} and behind in {behind} of {len(changes)} cells"
 
 
-def _longest_h(means: Means, cell: Cell, who: str) -> str:
-    return _hours(means.longest.typical(cell, who))
-
-
-def _hours(seconds: float) -> str:
-    return f"{seconds / 3600:.1f}" if seconds < 36_000 else f"{seconds / 3600:.0f}"
-
-
 def answer(means: Means) -> str:
     """The bullets."""
     late, early = ([cell for cell in CLAIM if cell.load == load] for load in (0.9, 0.7))
@@ -92,9 +84,9 @@ def answer(means: Means) -> str:
   `scorer`. Over all cells it is significantly {_sure(means, MARL, SCORER)}.
 * **The paper's way to learn is worse than `scorer`**: {_span(means, CLAIM, ACTORS, SCORER)} in the paper's cells,
   significantly {_sure(means, ACTORS, SCORER)}.
-* **Who pays.** With 1–16 GPUs at load 0.9, the longest wait is {_longest_h(means, HARD, SCORER_FIFO)} h under
-  `scorer` in the order of submission, {_longest_h(means, HARD, SCORER)} h shortest first, and
-  {_longest_h(means, HARD, MARL)} h under MARL. Nothing bounds it but `patience_s`.
+* **Who pays.** With 1–16 GPUs at load 0.9, the longest wait is {means.longest.typical_h(HARD, SCORER_FIFO)} h under
+  `scorer` in the order of submission, {means.longest.typical_h(HARD, SCORER)} h shortest first, and
+  {means.longest.typical_h(HARD, MARL)} h under MARL. Nothing bounds it but `patience_s`.
 * **Without true durations** the shortest first does not pay there: `scorer` that learns durations from earlier jobs is
   {means.above(HARD, SCORER + HISTORY, FIFO)} % relative to `fifo-backfill`, which uses none. With 1–8 GPUs at load
   0.7 it is {means.above(Cell(), SCORER + HISTORY, FIFO)} %.
@@ -124,7 +116,7 @@ def tails(means: Means) -> str:
         [
             cell.name,
             *(bold(means.tails.above(cell, who, SCORER)) for who in (SJF, MARL, ACTORS)),
-            *(_longest_h(means, cell, who) for who in (SCORER_FIFO, SCORER, SJF, MARL, ACTORS)),
+            *(means.longest.typical_h(cell, who) for who in (SCORER_FIFO, SCORER, SJF, MARL, ACTORS)),
         ]
         for cell in SHOWN
         if cell not in CALM
@@ -137,7 +129,7 @@ def tails(means: Means) -> str:
 def waits(means: Means) -> str:
     """Orders and estimates: means, tails and longest waits, h."""
     rows = [
-        [said, *(_hours(of.typical(cell, who)) for cell in STUDIED for of in (means, means.tails, means.longest))]
+        [said, *(of.typical_h(cell, who) for cell in STUDIED for of in (means, means.tails, means.longest))]
         for who, said in WAITS.items()
     ]
     heads = [f"{what}, {cell.load:g}" for cell in STUDIED for what in ("mean", "p99", "longest")]

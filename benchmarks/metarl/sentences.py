@@ -100,7 +100,7 @@ def waits(means: Means) -> str:
     """Means, tails and longest waits, h."""
     cells = (BASE[0], Cell("1-16", 0.9))
     rows = [
-        [said, *(_hours(of.typical(cell, who)) if of.ran(cell, who) else "–"
+        [said, *(of.typical_h(cell, who) if of.ran(cell, who) else "–"
                  for cell in cells for of in (means, means.tails, means.longest))]
         for who, said in POLICIES.items()
     ]  # fmt: skip
@@ -108,16 +108,12 @@ def waits(means: Means) -> str:
     return markdown(("policy", *heads), rows)
 
 
-def _hours(seconds: float) -> str:
-    return f"{seconds / 3600:.1f}" if seconds < 36_000 else f"{seconds / 3600:.0f}"
-
-
 def tails(means: Means) -> str:
     """Of `metarl` and others."""
     rows = [
         ["base" if cell in BASE else cell.name,
          *(bold(means.tails.above(cell, ITSELF, other)) for other in (SJF, CEILING)),
-         *(_hours(means.longest.typical(cell, who)) for who in (SJF, CEILING, ITSELF))]
+         *(means.longest.typical_h(cell, who) for who in (SJF, CEILING, ITSELF))]
         for cell in SHOWN if cell not in (CHANGED[0], PHILLY)
     ]  # fmt: skip
     heads = ("p99, to `sjf-backfill`", "p99, to true model", "longest, `sjf-backfill`", "true model", "`metarl`")

@@ -72,6 +72,11 @@ class Means:
         """The interquartile mean, in seconds."""
         return float(interquartile_mean(self.of(cell, who).ravel()))
 
+    def typical_h(self, cell: Any, who: str) -> str:
+        """The same in hours, as tables have it."""
+        hours = self.typical(cell, who) / 3600
+        return f"{hours:.1f}" if hours < 10 else f"{hours:.0f}"
+
     def below(self, cell: Any, who: str) -> Difference:
         """Percent below the policy that is best with each workload, of those that know nothing of the topology."""
         mine = self.of(cell, who)

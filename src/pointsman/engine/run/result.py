@@ -48,7 +48,7 @@ class Result:
 
     def _repr_html_(self) -> str:
         """For notebooks: the table that `pointsman simulate` prints."""
-        return import_module("pointsman.report.tables.tables").summary_table(self.summary)._repr_html_()
+        return self.summary._repr_html_()
 
     @property
     def summary(self) -> Any:

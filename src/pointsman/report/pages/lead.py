@@ -31,17 +31,21 @@ def lead(groups: list[Group]) -> str:
             f"The mean completion time is {duration(base.mean('jct_mean_s'))} under every policy."
             f"{counted_span(base)}{left_over(groups)}"
         )
-    rivals = [group for group in groups[1:] if group.censored <= base.censored]  # to leave jobs over is no way to win
-    known = [group for group in rivals if group.mean("jct_mean_s") is not None]
+    known = _rivals(groups)
     if not known:
         return f"The mean completion time is {_mean(base)}.{counted_span(base)}{left_over(groups)}"
     return f"{_least(base, known)}{counted_span(base)}{left_over(groups)}"
 
 
+def _rivals(groups: Sequence[Group]) -> list[Group]:
+    """Whose means can be set against the baseline's; to leave jobs over is no way to win."""
+    most = groups[0].censored
+    return [group for group in groups[1:] if group.censored <= most and group.mean("jct_mean_s") is not None]
+
+
 def featured(groups: Sequence[Group]) -> Group | None:
     """The policy that the lead compares with the baseline, the first; None where it compares none."""
-    base = groups[0]
-    rivals = [group for group in groups[1:] if group.censored <= base.censored and group.mean("jct_mean_s") is not None]
+    base, rivals = groups[0], _rivals(groups)
     if not rivals or base.mean("jct_mean_s") is None:
         return None
     return min(rivals, key=lambda group: difference(group, base, "jct_mean_s").ratio or 0.0)

@@ -54,6 +54,7 @@ def make_page(
     drawings, policies = draw_all(groups), simulated(groups)
     measured = None if comparison is None else comparison.calibration
     paid = [] if comparison is None else who_pays(comparison, policies)
+    base = policies[0].label if comparison is None else comparison.baseline.policy
     html = render(
         drawings,
         title=title(policies),
@@ -64,8 +65,7 @@ def make_page(
         details=[make(groups) for make in (gpu_time_table, sharing_table, locality_table) if make(groups).rows],
         calibration=calibration_tables(measured) if measured else [],
         explanations=measured.explanations if measured else (),
-        losers=change_tables(paid, policies[0].label)
-        + ([worst_jobs(policies, runs=runs)] if len(policies) > 1 else []),
+        losers=change_tables(paid, base) + ([worst_jobs(policies, runs=runs)] if len(policies) > 1 else []),
         waiting=waiting(groups),
         command=command,
     )
@@ -91,10 +91,7 @@ def render(drawings: list[Drawing], **parts: Any) -> str:
         lstrip_blocks=True,
     )
     environment.filters |= {"glued": glued, "is_long": is_long, "needed_em": needed_em}
-    told = [
-        (drawing, Markup(inline(drawing.name, drawing.svg or "", f"{drawing.title}. {drawing.sentence}")))
-        for drawing in drawings
-    ]  # ours, so trusted
+    told = [(drawing, Markup(_inlined(drawing))) for drawing in drawings]  # ours, so trusted
     return environment.get_template("report.html.j2").render(drawings=told, version=__version__, **parts)
 
 
