@@ -154,6 +154,14 @@ def test_the_result_comes_first_then_who_pays_and_last_what_was_assumed(pages: d
     assert "oracle" in text
 
 
+def test_where_no_job_waits_there_is_no_table_of_who_does(tmp_path: Path, draw_only: Callable[..., None]) -> None:
+    draw_only("1-jct-cdf")
+    jobs = [[Job(0, 0, 1, 60), Job(1, 5, 1, 90)] for _ in range(2)]
+    runs = [simulate(own, nodes=1, size=2, policy=name) for own, name in zip(jobs, ("fifo", "srtf"), strict=True)]
+    write_comparison(tmp_path / "both", runs)
+    assert 'id="losers"' not in (tmp_path / "both" / "report.html").read_text()
+
+
 def test_names_from_a_log_are_only_text(tmp_path: Path, draw_only: Callable[..., None]) -> None:
     draw_only("5a-fairness", "5b-tenants")
     jobs = [Job(0, 0, 1, 60, "<script>alert(1)</script>", "a&b"), Job(1, 5, 2, 90, "$x_1^2$ %", "q")]

@@ -55,6 +55,7 @@ def make_page(
     measured = None if comparison is None else comparison.calibration
     paid = [] if comparison is None else who_pays(comparison, policies)
     base = policies[0].label if comparison is None else comparison.baseline.policy
+    worst = worst_jobs(policies, runs=runs)
     html = render(
         drawings,
         title=title(policies),
@@ -65,7 +66,7 @@ def make_page(
         details=[make(groups) for make in (gpu_time_table, sharing_table, locality_table) if make(groups).rows],
         calibration=calibration_tables(measured) if measured else [],
         explanations=measured.explanations if measured else (),
-        losers=change_tables(paid, base) + ([worst_jobs(policies, runs=runs)] if len(policies) > 1 else []),
+        losers=[*change_tables(paid, base), *([worst] if len(policies) > 1 and worst.rows else [])],
         waiting=waiting(groups),
         command=command,
     )
