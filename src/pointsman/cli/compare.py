@@ -36,6 +36,15 @@ def compare(
         str | None,
         typer.Option(help="Baseline policy. Default: the first.", rich_help_panel=OUTPUT),
     ] = None,
+    price: Annotated[
+        str | None,
+        typer.Option(
+            metavar="INTERVALS",
+            help="Also simulate the policies that preempt with --overheads periodic, at these intervals between "
+            "checkpoints (0: nothing is lost). Example: --price 0,30m,2h. Default with -o: 0,1h,4h, on the first seed.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
     first_divergence: Annotated[
         bool,
         typer.Option(
@@ -49,7 +58,7 @@ def compare(
 ) -> None:
     """Simulate a job log under several policies and compare them."""
     from pointsman.cli.as_logged import check_logged
-    from pointsman.cli.comparing import check_grid, comparison_of, grid_of
+    from pointsman.cli.comparing import check_grid, comparison_of, grid_of, runs_of_cell, with_price
     from pointsman.cli.experiment import resolve
     from pointsman.cli.replay import read_jobs, replay, say_what_is_kept
     from pointsman.cli.results import printed_first, show_comparison, show_grid
@@ -60,11 +69,15 @@ def compare(
     from pointsman.report.metrics.groups import simulated
     from pointsman.sweeps.cells import tasks_of
     from pointsman.sweeps.kept import results_for
+    from pointsman.sweeps.price import parse_intervals_s
 
     experiment = resolve(options)
     spec = experiment.spec
     _check_baseline(spec, baseline, imports=not options.dry_run)
     _check_conditions(spec, fail_if, baseline, first_divergence=first_divergence)
+    intervals_s = None if price is None else parse_intervals_s(price)
+    if price is not None:
+        spec.only_cell("--price")
     if options.dry_run:
         typer.echo(experiment.to_yaml(), nl=False)
         return
@@ -79,12 +92,15 @@ def compare(
             check_logged(workloads[0], baseline)
             tasks = tasks_of(cells, workloads)
             replay(tasks, some, store)
+            runs = None if spec.varied() else runs_of_cell(tasks[0], store)
+            if runs is not None and (options.output or intervals_s):
+                runs = with_price(runs, intervals_s, baseline, some)
         given = options, experiment
         with printed_first() as printing:
-            if spec.varied():
+            if runs is None:
                 grid = grid_of(*given, tasks, store, baseline, printing(show_grid, options.format))
             else:
-                comparison = comparison_of(*given, tasks[0], store, baseline, printing(show_comparison, options.format))
+                comparison = comparison_of(*given, runs, baseline, printing(show_comparison, options.format))
     if spec.varied():
         check_grid(grid, fail_if)
         return

@@ -1,20 +1,24 @@
 """From the finished runs of an experiment to a comparison or a grid, in the output directory if there is one."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pointsman.cli import screen
 from pointsman.cli.as_logged import logged_runs
 from pointsman.cli.options import Options
-from pointsman.cli.replay import remarks_on, take
+from pointsman.cli.replay import remarks_on, replay, take
 from pointsman.cli.results import command_line, tell_page
 from pointsman.errors import ThresholdError
+from pointsman.parallel.workers import Workers
 from pointsman.report.grids.table import by_cell
 from pointsman.report.metrics.comparison import Comparison, compare
 from pointsman.report.metrics.threshold import check_rows
 from pointsman.report.rundir import write_comparison
 from pointsman.sweeps import outcome
 from pointsman.sweeps.kept import Store, forget
+from pointsman.sweeps.price import tasks_again
 from pointsman.types import AS_LOGGED
 
 if TYPE_CHECKING:
@@ -24,19 +28,53 @@ if TYPE_CHECKING:
     from pointsman.sweeps.cells import Task
 
 
+@dataclass(frozen=True)
+class Finished:
+    """The runs of the only cell, those made again for the price of preemption, and where they are on disk."""
+
+    tasks: "Sequence[Task]"
+    results: "list[Result]"
+    store: Store
+    again: "dict[float, list[Task]]" = field(default_factory=dict)
+    repeated: "dict[float, list[Result]]" = field(default_factory=dict)
+
+    @property
+    def kept(self) -> "list[tuple[Result, Path]]":
+        """Each result with its directory, if it has one."""
+        tasks = [*self.tasks, *(task for some in self.again.values() for task in some)]
+        results = [*self.results, *(result for some in self.repeated.values() for result in some)]
+        places = (self.store.place(task.digest) for task in tasks)
+        return [(result, place) for result, place in zip(results, places, strict=True) if place is not None]
+
+
+def runs_of_cell(tasks: "Sequence[Task]", store: Store) -> Finished:
+    """The finished runs; says what should be known of them."""
+    return Finished(tasks, take(tasks, store), store)
+
+
+def with_price(
+    runs: Finished, intervals_s: "Sequence[float] | None", baseline: str | None, workers: Workers
+) -> Finished:
+    """The same with those that preempt made again, at each interval between checkpoints."""
+    again = tasks_again(runs.tasks, runs.results, intervals_s, baseline)
+    replay(list(again.values()), workers, runs.store)
+    repeated = {interval_s: outcome.take(tasks, runs.store) for interval_s, tasks in again.items()}
+    return replace(runs, again=again, repeated=repeated)
+
+
 def comparison_of(
-    options: Options, experiment: "Experiment", tasks: "Sequence[Task]", store: Store, baseline: str | None,
+    options: Options, experiment: "Experiment", runs: Finished, baseline: str | None,
     show: "Callable[[Comparison], None]",
 ) -> Comparison:  # fmt: skip
     """The runs of the only cell side by side, shown before the report is written."""
-    results, window = take(tasks, store), experiment.spec.window
-    logged = logged_runs(tasks[0].workload, results)
-    results = [*logged, *results]
+    window = experiment.spec.window
+    logged = logged_runs(runs.tasks[0].workload, runs.results)
+    results = [*logged, *runs.results]
     if baseline == AS_LOGGED and not logged:
         baseline = None
         screen.note("the baseline is the first policy instead")
     if not options.output:
-        comparison = compare(results, baseline=baseline, window=window)
+        comparison = compare(results, baseline=baseline, window=window, repeated=runs.repeated)
         show(comparison)
         return comparison
 
@@ -47,7 +85,7 @@ def comparison_of(
     comparison = write_comparison(
         options.output, results, baseline=baseline, force=options.force, command=command_line(),
         config=outcome.config_of(experiment), window=window, figures=screen.can_draw(),
-        kept=[*[None] * len(logged), *outcome.places(tasks, store)], tell=tell,
+        repeated=runs.repeated, kept=runs.kept, tell=tell,
     )  # fmt: skip
     forget(options.output)
     tell_page(options.output)

@@ -49,7 +49,7 @@ def report(
     from pointsman.errors import UsageError
     from pointsman.inputs.option_types import parse_window_s
     from pointsman.inputs.output_path import check_output
-    from pointsman.report import compare, read_runs, refuse_taken, write_comparison
+    from pointsman.report import compare, read_repeated, read_runs, refuse_taken, write_comparison
     from pointsman.report.figures.files import parse_width_in, save_figures, save_paintings
     from pointsman.report.grids.figures import paintings
     from pointsman.report.manifest import read_manifest
@@ -81,15 +81,16 @@ def report(
                 _tell_figures(figures, save_paintings(_made(figures), paintings(grid), formats, width_in))
         return
     results = [result for place in runs for result in read_runs(place)]
+    repeated = read_repeated(runs[0]) if len(runs) == 1 else None
     with printed_first() as printing:
         show = printing(show_comparison, shown)
         if output is None:
-            comparison = compare(results, baseline=baseline, window=counted)
+            comparison = compare(results, baseline=baseline, window=counted, repeated=repeated)
             show(comparison)
         else:
             comparison = write_comparison(
                 output, results, baseline=baseline, force=force, command=command_line(), window=counted, runs=False,
-                figures=screen.can_draw(), tell=show,
+                repeated=repeated, figures=screen.can_draw(), tell=show,
             )  # fmt: skip
             tell_page(output)
         if figures is not None:

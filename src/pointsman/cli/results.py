@@ -50,6 +50,7 @@ def printed_first() -> Generator[Callable[[Show, screen.Format], Show]]:
 def show_comparison(comparison: "Comparison", format: screen.Format) -> None:
     """Print policies side by side on stdout."""
     from pointsman.report.tables.equal_columns import laid_out
+    from pointsman.report.tables.price import price_table
 
     if format is screen.Format.json:
         typer.echo(comparison.to_json(), nl=False)
@@ -57,6 +58,9 @@ def show_comparison(comparison: "Comparison", format: screen.Format) -> None:
         typer.echo(comparison.to_csv(), nl=False)
     else:
         _show_table(laid_out(comparison), format)
+        if comparison.price is not None:
+            typer.echo()
+            _show_table(price_table(comparison.price), format)
         if comparison.calibration is not None:
             _show_calibration(comparison.calibration, format)
 

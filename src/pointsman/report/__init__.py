@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from pointsman.report.metrics.groups import Run, measure
     from pointsman.report.metrics.summary import summarise
     from pointsman.report.metrics.threshold import fail_if, parse_threshold
-    from pointsman.report.rundir import read_run, read_runs, write_comparison, write_run
+    from pointsman.report.rundir import read_repeated, read_run, read_runs, write_comparison, write_run
     from pointsman.report.staging import refuse_taken
     from pointsman.report.tables.tables import comparison_table, summary_table
     from pointsman.report.tables.waiting import waiting_tables
@@ -25,6 +25,7 @@ __all__ = [
     "first_divergence",
     "measure",
     "parse_threshold",
+    "read_repeated",
     "read_run",
     "read_runs",
     "refuse_taken",
@@ -47,6 +48,7 @@ __getattr__, __dir__ = lazy_names(
         "first_divergence": "metrics.divergence",
         "measure": "metrics.groups",
         "parse_threshold": "metrics.threshold",
+        "read_repeated": "rundir",
         "read_run": "rundir",
         "read_runs": "rundir",
         "refuse_taken": "staging",

@@ -115,6 +115,8 @@ class ComparisonManifest(_Part):
 
     kind: Literal["comparison"]
     runs: list[Annotated[str, Field(pattern=r"^[A-Za-z0-9_+-][A-Za-z0-9._+-]*$")]]
+    price: dict[Annotated[str, Field(pattern=r"^price/[0-9.e+]+s/[A-Za-z0-9_+-][A-Za-z0-9._+-]*$")], Seconds] = {}
+    """Folders of runs made again, with the seconds between their checkpoints."""
 
 
 class GridManifest(_Part):

@@ -20,12 +20,15 @@ from pointsman.report.figures.drawing import save_drawing
 from pointsman.report.manifest import read_manifest, write_manifest
 from pointsman.report.metrics.comparison import Comparison, as_csv, compare
 from pointsman.report.metrics.groups import Run, group_runs, run_name
+from pointsman.report.metrics.price import Repeated
 from pointsman.report.pages.page import Page, make_page
 from pointsman.report.staging import MARK, whole_directory
 from pointsman.report.table_columns import missing_of_options, places_fault, table_fault
 
 ADDED = ("job_id", "node_name")
 """Columns of ``events.parquet`` for people; a reader of the directory takes them off again."""
+AGAIN = "price"
+"""The manifest's entry with the runs made again for the price of a comparison."""
 DIGESTS = "output_sha256"
 """The manifest's entry with the digest of each data file."""
 
@@ -78,21 +81,25 @@ def write_comparison(
     window: tuple[float, float] | None = None,
     runs: bool = True,
     figures: bool = True,
-    kept: Sequence[Path | None] = (),
+    repeated: Repeated | None = None,
+    kept: Sequence[tuple[Result, Path]] = (),
     tell: Callable[[Comparison], None] | None = None,
 ) -> Comparison:
     """Writes one table and with `figures` one page of several runs, and with `runs` each of them under ``runs/``.
 
-    Arguments and errors as of `write_run` and `compare`; `kept` are the directories in which `keep_run` keeps the
-    results, if it does; `tell` is called with the comparison before anything is written or drawn.
+    Arguments and errors as of `write_run` and `compare`; `kept` are results with the directories in which `keep_run`
+    keeps them; `tell` is called with the comparison before anything is written or drawn.
     """
-    comparison = compare(results, baseline=baseline, window=window)
+    comparison = compare(results, baseline=baseline, window=window, repeated=repeated)
     if tell is not None:
         tell(comparison)
-    places = {id(result): place for result, place in zip(results, kept, strict=False)}
+    places = {id(result): place for result, place in kept}
     named = _named_runs(comparison) if runs else []
+    again = _named_again(comparison) if runs else []
     with whole_directory(Path(directory), force=force) as partial:
         more = {"baseline": comparison.baseline.policy, "runs": [name for name, _ in named]}
+        if again:
+            more[AGAIN] = {name: interval_s for interval_s, name, _ in again}
         write_manifest(partial, "comparison", results, command, **more)
         if config is not None:
             write_config(partial, config)
@@ -100,9 +107,12 @@ def write_comparison(
         (partial / "comparison.csv").write_text(comparison.to_csv(), encoding="utf-8")
         if comparison.changes:
             (partial / "changes.csv").write_text(as_csv([one.record() for one in comparison.changes]), encoding="utf-8")
-        for name, run in named:
-            (partial / "runs" / name).mkdir(parents=True)
-            _write_data(partial / "runs" / name, run, command, None, places.get(id(run.result)))
+        if comparison.price is not None:
+            points = comparison.price.points
+            (partial / "price.csv").write_text(as_csv([point.record() for point in points]), encoding="utf-8")
+        for name, run in [*((f"runs/{name}", run) for name, run in named), *((name, run) for _, name, run in again)]:
+            (partial / name).mkdir(parents=True)
+            _write_data(partial / name, run, command, None, places.get(id(run.result)))
         if figures:
             write_page(partial, make_page(comparison.groups, comparison=comparison, command=command, runs=runs))
     return comparison
@@ -130,6 +140,12 @@ def is_whole_run(directory: Path) -> bool:
 
 def _named_runs(comparison: Comparison) -> list[tuple[str, Run]]:
     return [(run_name(group, run), run) for group in comparison.groups for run in group.runs]
+
+
+def _named_again(comparison: Comparison) -> list[tuple[float, str, Run]]:
+    """The runs made again for the price, with their interval (s) and folder."""
+    repeated = comparison.price.repeated if comparison.price else []
+    return [(s, f"price/{s:g}s/{run_name(group, run)}", run) for s, group, run in repeated]
 
 
 def read_run(directory: str | Path) -> Result:
@@ -162,6 +178,19 @@ def read_runs(directory: str | Path) -> list[Result]:
     if manifest["kind"] == "run":
         return [read_run(place)]
     return [read_run(place / "runs" / name) for name in manifest["runs"]]
+
+
+def read_repeated(directory: str | Path) -> dict[float, list[Result]]:
+    """The runs that a comparison has made again for its price, by seconds between checkpoints; other directories: none.
+
+    Raises:
+        InputError: part of one is missing or damaged.
+    """
+    place = Path(directory)
+    found: dict[float, list[Result]] = {}
+    for name, interval_s in read_manifest(place, "run", "comparison").get(AGAIN, {}).items():
+        found.setdefault(float(interval_s), []).append(read_run(place / name))
+    return found
 
 
 def _read(path: Path, written: Mapping[str, str]) -> pl.DataFrame:

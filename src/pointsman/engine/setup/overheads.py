@@ -48,6 +48,11 @@ class Overheads(BaseModel):
             raise ValueError("start_fail_rate needs a start_s above 0: a start that takes no time cannot fail")
         return self
 
+    def at_interval(self, checkpoint_every_s: float) -> "Overheads":
+        """The same where a preempted job loses its work since the last checkpoint of so many seconds; nothing at 0."""
+        fields = self.model_dump() | {SWITCH: checkpoint_every_s > 0}
+        return Overheads(**fields | ({"checkpoint_every_s": checkpoint_every_s} if checkpoint_every_s > 0 else {}))
+
     def stated(self) -> dict[str, Any]:
         """As manifests and tables state them: what preempted jobs lose besides only where they do."""
         fields = self.model_dump()

@@ -21,6 +21,8 @@ class Drawing:
     svg: str | None
     """None: it could not be drawn, and the sentence says why."""
     sentence: str
+    section: str = "figures"
+    """Of the page."""
 
 
 Made = TypeVar("Made", bound=Drawing | None)

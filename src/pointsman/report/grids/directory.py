@@ -90,7 +90,7 @@ def _written(
             config=cell.config,
             window=window,
             figures=False,
-            kept=cell.kept,
+            kept=list(zip(cell.results, cell.kept, strict=False)),
         )
         yield cell_of(cell.values, comparison)
 

@@ -28,6 +28,7 @@ def make_grid_page(grid: Grid, *, command: str | None = None) -> Page:
         calibration=[],
         explanations=(),
         losers=[],
+        price=None,
         waiting=None,
         command=command,
     )

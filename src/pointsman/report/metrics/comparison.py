@@ -15,6 +15,7 @@ from pointsman.report.metrics.calibration.fits import Calibration, calibration
 from pointsman.report.metrics.groups import Group, baseline_of, group_runs, simulated
 from pointsman.report.metrics.paired.changes import Change, changes
 from pointsman.report.metrics.paired.differences import Difference, differences
+from pointsman.report.metrics.price import Price, Repeated, price
 from pointsman.report.units import class_name
 
 METRICS = (
@@ -62,6 +63,8 @@ class Comparison:
 
     groups: list[Group]
     rows: list[Row]
+    price: Price | None = None
+    """What becomes of it where preemption loses work; None where that was not simulated."""
 
     @property
     def baseline(self) -> Row:
@@ -86,8 +89,12 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
-        found = {"baseline": self.baseline.policy, "rows": [asdict(row) for row in self.rows]}
-        return found if self.calibration is None else found | {"calibration": asdict(self.calibration)}
+        found: dict[str, Any] = {"baseline": self.baseline.policy, "rows": [asdict(row) for row in self.rows]}
+        if self.calibration is not None:
+            found["calibration"] = asdict(self.calibration)
+        if self.price is not None:
+            found["price"] = [point.record() for point in self.price.points]
+        return found
 
     def to_json(self) -> str:
         """As JSON text."""
@@ -148,7 +155,11 @@ def _changes(row: Row) -> dict[str, float | None]:
 
 
 def compare(
-    results: Sequence[Result], *, baseline: str | None = None, window: tuple[float, float] | None = None
+    results: Sequence[Result],
+    *,
+    baseline: str | None = None,
+    window: tuple[float, float] | None = None,
+    repeated: Repeated | None = None,
 ) -> Comparison:
     """Puts policies side by side; runs of one policy with several seeds are one row.
 
@@ -156,13 +167,15 @@ def compare(
         results: the runs. Differences are paired on the seeds that a policy and the baseline have in common.
         baseline: label of the policy to compare with; by default that of the first result.
         window: jobs to count, as in `summarise`.
+        repeated: runs of these policies where preemption loses work, for `Comparison.price`.
 
     Raises:
         UsageError: no results, a run given twice, an unknown baseline, or an empty window.
     """
     groups = _in_order(group_runs(results, window), baseline)
     base = baseline_of(groups)
-    return Comparison(groups, [_row(group, base) for group in groups])
+    rows = [_row(group, base) for group in groups]
+    return Comparison(groups, rows, price(groups, repeated, window) if repeated else None)
 
 
 def _in_order(groups: list[Group], baseline: str | None) -> list[Group]:

@@ -226,6 +226,12 @@ SETTINGS |= {name: partial(_option, name) for name in options_of_factors() if na
 """What makes two runs differ in more than the seed."""
 
 
+def is_same_but(setting: str, run: Run, other: Run) -> bool:
+    """Whether two runs differ in nothing but one of the `SETTINGS` and the seed."""
+    one, two = (_settings(each.result) | {setting: None} for each in (run, other))
+    return one == two
+
+
 def _settings(result: Result) -> dict[str, Any]:
     return {name: of(result) for name, of in SETTINGS.items()}
 

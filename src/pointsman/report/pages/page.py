@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -11,10 +11,12 @@ from pointsman.engine.rate_models.registry import parse_rate_model
 from pointsman.inputs.messages import counted
 from pointsman.report.figures.catalogue import draw_all, workload_name
 from pointsman.report.figures.drawing import Drawing
+from pointsman.report.figures.price import draw_price
 from pointsman.report.figures.style import THEMED
 from pointsman.report.metrics.comparison import Comparison
 from pointsman.report.metrics.groups import Group, simulated
 from pointsman.report.metrics.paired.changes import Change
+from pointsman.report.metrics.price import Price
 from pointsman.report.metrics.sections.registered import facts_of_factors
 from pointsman.report.metrics.shared import model_of_run
 from pointsman.report.pages.fit import glued, is_long, needed_em
@@ -23,6 +25,7 @@ from pointsman.report.tables.calibration import calibration_tables
 from pointsman.report.tables.equal_columns import laid_out
 from pointsman.report.tables.gpu_time import gpu_time_table, locality_table, sharing_table
 from pointsman.report.tables.losers import change_tables, worst_jobs
+from pointsman.report.tables.price import price_of_gain, price_table
 from pointsman.report.tables.settings import overheads_of, setting
 from pointsman.report.tables.tables import (
     Table,
@@ -51,15 +54,16 @@ def make_page(
     groups: list[Group], *, comparison: Comparison | None = None, command: str | None = None, runs: bool = True
 ) -> Page:
     """Draws the figures and fills the page of one run, or of a comparison, beside which its `runs` stand or not."""
-    drawings, policies = draw_all(groups), simulated(groups)
+    drawings, policies = [*draw_all(groups), *_of_price(comparison)], simulated(groups)
     measured = None if comparison is None else comparison.calibration
     paid = [] if comparison is None else who_pays(comparison, policies)
     base = policies[0].label if comparison is None else comparison.baseline.policy
     worst = worst_jobs(policies, runs=runs)
+    price = None if comparison is None else comparison.price
     html = render(
         drawings,
         title=title(policies),
-        lead=lead(policies) + happened(groups) + losers(paid),
+        lead=lead(policies) + happened(groups) + losers(paid) + price_of(price, policies),
         facts=facts(policies),
         assumptions=assumptions(groups),
         headline=summary_table(groups[0].first.summary) if comparison is None else laid_out(comparison),
@@ -67,10 +71,23 @@ def make_page(
         calibration=calibration_tables(measured) if measured else [],
         explanations=measured.explanations if measured else (),
         losers=[*change_tables(paid, base), *([worst] if len(policies) > 1 and worst.rows else [])],
+        price=None if price is None else replace(price_table(price), note=""),  # which is under the picture
         waiting=waiting(groups),
         command=command,
     )
     return Page(html, drawings)
+
+
+def price_of(price: Price | None, policies: list[Group]) -> str:
+    """Up to where the policy that the lead names stays ahead."""
+    one = featured(policies)
+    return "" if price is None or one is None else price_of_gain(price, one.label)
+
+
+def _of_price(comparison: Comparison | None) -> list[Drawing]:
+    if comparison is None or comparison.price is None:
+        return []
+    return [draw_price(comparison.price, comparison.groups)]
 
 
 def who_pays(comparison: Comparison, policies: list[Group]) -> list[Change]:

@@ -1,0 +1,171 @@
+"""The price of preemption: the policies of a comparison again, where preempted jobs lose work since a checkpoint."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from pointsman.engine.run.result import Result
+from pointsman.engine.setup.overheads import load_overheads
+from pointsman.report.metrics.groups import Group, Run, group_runs, is_same_but, simulated
+from pointsman.report.metrics.paired.differences import Difference, difference
+
+Repeated = Mapping[float, Sequence[Result]]
+"""By seconds between checkpoints, the runs that had to be made again; 0 s: preemption loses nothing."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """A policy at one interval between checkpoints; its `change` is to the baseline at the same interval."""
+
+    policy: str
+    checkpoint_every_s: float
+    seeds: list[int]
+    jct_mean_s: float | None
+    change: Difference
+    preemptions: float | None
+    lost_gpu_hours: float | None
+
+    def record(self) -> dict[str, Any]:
+        """A row of ``price.csv``."""
+        low, high = self.change.ratio_interval or (None, None)
+        return {
+            "policy": self.policy,
+            "checkpoint_every_s": self.checkpoint_every_s,
+            "seeds": " ".join(map(str, self.seeds)),
+            "jct_mean_s": self.jct_mean_s,
+            "jct_mean_s_change": self.change.ratio,
+            "jct_mean_s_change_low": low,
+            "jct_mean_s_change_high": high,
+            "preemptions": self.preemptions,
+            "lost_gpu_hours": self.lost_gpu_hours,
+        }
+
+
+@dataclass(frozen=True)
+class BreakEven:
+    """From which interval on a policy is no longer ahead of the baseline."""
+
+    policy: str
+    at_s: float | None
+    """Between two measured intervals, by a straight line; None: it is ahead at all of them, or at none."""
+    ahead_until_s: float
+    """The longest interval up to which it is ahead at each; below 0: at none."""
+    again_s: list[float]
+    """Longer intervals at which it is ahead again, as a policy may be that preempts less the more that costs."""
+
+
+@dataclass(frozen=True)
+class Price:
+    """The groups of a comparison at each interval, the baseline first; a policy may be missing where it was not run."""
+
+    cells: dict[float, list[Group]]
+    repeated: list[tuple[float, Group, Run]]
+    """The runs that the comparison itself lacks, with the interval and the policy of each."""
+    left_out: list[str]
+    """Policies that preempt and were not run again."""
+    of_all_seeds: bool
+
+    @property
+    def baseline(self) -> str:
+        """The policy that the others are compared with."""
+        return next(iter(self.cells.values()))[0].label
+
+    @property
+    def intervals_s(self) -> list[float]:
+        """Seconds between checkpoints, ascending."""
+        return list(self.cells)
+
+    @cached_property
+    def points(self) -> list[Point]:
+        """Interval by interval, the policies in the order of the comparison."""
+        return [_point(group, groups[0], interval) for interval, groups in self.cells.items() for group in groups]
+
+    @cached_property
+    def break_evens(self) -> list[BreakEven]:
+        """Of each policy that is known at all intervals, but the baseline."""
+        labels = [group.label for group in next(iter(self.cells.values()))[1:]]
+        lines = {label: [point for point in self.points if point.policy == label] for label in labels}
+        return [_break_even(line) for line in lines.values() if all(p.change.ratio is not None for p in line)]
+
+
+def price(groups: Sequence[Group], repeated: Repeated, window: tuple[float, float] | None) -> Price | None:
+    """Policies at each interval of `repeated`, on the seeds of these runs.
+
+    A policy that does not preempt, or whose overheads are those of an interval already, counts as it is; one that
+    preempts and was not run again is left out. None where there are no runs, or none of the baseline.
+
+    Args:
+        groups: those of the comparison.
+        repeated: the runs made again.
+        window: jobs to count, as in `summarise`.
+    """
+    runs = {interval: group_runs(results, window) if results else [] for interval, results in repeated.items()}
+    seeds = {run.seed for some in runs.values() for group in some for run in group.runs}
+    policies = [group for group in simulated(groups) if not group.is_logged]
+    own = [_on_seeds(group, seeds) for group in policies]
+    cells = {interval: [_at(interval, group, runs[interval]) for group in own] for interval in sorted(runs)}
+    if not seeds or any(some[0] is None for some in cells.values()):
+        return None
+    everywhere = [all(column) for column in zip(*cells.values(), strict=True)]
+    kept = {
+        interval: [group for group, stays in zip(some, everywhere, strict=True) if group is not None and stays]
+        for interval, some in cells.items()
+    }
+    made = [
+        (interval, group, run)
+        for interval, some in kept.items()
+        for group in some
+        if all(group is not mine for mine in own)
+        for run in group.runs
+    ]
+    left_out = [group.label for group, stays in zip(own, everywhere, strict=True) if not stays]
+    return Price(kept, made, left_out, all(len(a.runs) == len(b.runs) for a, b in zip(own, policies, strict=True)))
+
+
+def preempts(run: Run | Result) -> bool:
+    """Whether any of its jobs was preempted, so that it depends on what that costs."""
+    jobs = (run.result if isinstance(run, Run) else run).jobs
+    return bool(jobs["preemptions"].sum())
+
+
+def _on_seeds(group: Group, seeds: set[int]) -> Group:
+    return replace(group, runs=tuple(run for run in group.runs if run.seed in seeds))
+
+
+def _at(interval_s: float, group: Group, repeated: Sequence[Group]) -> Group | None:
+    """The group at an interval: made again, or as it is where that changes nothing; None where it is not known."""
+    found = next((other for other in repeated if is_same_but("overheads", other.first, group.first)), None)
+    if found is not None:
+        return replace(found, label=group.label, is_baseline=group.is_baseline)
+    costs = load_overheads(group.first.result.info["overheads"])
+    unchanged = costs.at_interval(interval_s) == costs or not any(map(preempts, group.runs))
+    return group if unchanged else None
+
+
+def _point(group: Group, baseline: Group, interval_s: float) -> Point:
+    return Point(
+        policy=group.label,
+        checkpoint_every_s=interval_s,
+        seeds=group.seeds,
+        jct_mean_s=group.mean("jct_mean_s"),
+        change=difference(group, baseline, "jct_mean_s"),
+        preemptions=group.mean("preemptions"),
+        lost_gpu_hours=group.mean("lost_gpu_hours"),
+    )
+
+
+def _break_even(line: Sequence[Point]) -> BreakEven:
+    ahead = [(point.change.ratio or 0.0) < 0 for point in line]
+    count = ahead.index(False) if False in ahead else len(line)
+    until_s = line[count - 1].checkpoint_every_s if count else -1.0
+    at_s = _crossing_s(line[count - 1], line[count]) if 0 < count < len(line) else None
+    again_s = [point.checkpoint_every_s for point, is_ahead in zip(line, ahead, strict=True) if is_ahead][count:]
+    return BreakEven(line[0].policy, at_s, until_s, again_s)
+
+
+def _crossing_s(below: Point, above: Point) -> float:
+    """Where the straight line between two points is 0."""
+    low, high = below.change.ratio or 0.0, above.change.ratio or 0.0
+    span_s = above.checkpoint_every_s - below.checkpoint_every_s
+    return below.checkpoint_every_s + span_s * -low / (high - low)

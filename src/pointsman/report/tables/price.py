@@ -1,0 +1,79 @@
+"""What is said of the price of preemption: a table of policies by interval, and up to where each stays ahead."""
+
+from collections.abc import Iterator
+
+from pointsman.report.metrics.price import BreakEven, Point, Price
+from pointsman.report.tables.tables import Table
+from pointsman.report.units import duration, names, percent, time_unit
+
+TITLE = "The price of preemption: mean JCT by interval between checkpoints"
+
+
+def price_table(price: Price) -> Table:
+    """The mean JCT of each policy at each interval, and its change to the baseline at the same interval; intervals of
+    that are in ``price.csv``.
+    """
+    columns = tuple(_interval(s) for s in price.intervals_s)
+    labels = list(dict.fromkeys(point.policy for point in price.points))
+    rows = [(label, *(_cell(point, price) for point in price.points if point.policy == label)) for label in labels]
+    return Table(TITLE, ("policy", *columns), rows, price_sentence(price))
+
+
+def _interval(seconds: float) -> str:
+    return f"every {duration(seconds)}" if seconds else "nothing lost"
+
+
+def _cell(point: Point, price: Price) -> str:
+    if point.policy == price.baseline or point.change.ratio is None:
+        return duration(point.jct_mean_s)
+    chance = ", n.s." if point.change.may_be_chance else ""
+    return f"{duration(point.jct_mean_s)} ({percent(point.change.ratio, signed=True)}{chance})"
+
+
+def price_sentence(price: Price) -> str:
+    """Up to which interval each policy stays ahead of the baseline."""
+    chance = any(point.change.may_be_chance for point in price.points)
+    said = [*(f"{each}." for each in _said_together(price)), EXPLAINED, *(["n.s.: not significant."] if chance else [])]
+    return " ".join([*said, *_not_simulated(price)])
+
+
+EXPLAINED = (
+    "A preempted job loses its work since its last checkpoint, half an interval on average. Policies that weigh this "
+    "loss are told the interval."
+)
+
+
+def _not_simulated(price: Price) -> Iterator[str]:
+    if not price.of_all_seeds:
+        yield f"Only seed {price.points[0].seeds[0]} was simulated; --price simulates all."
+    if price.left_out:
+        yield f"Not simulated: {names(price.left_out, most=len(price.left_out))}; --price simulates every policy."
+
+
+def _said_together(price: Price) -> list[str]:
+    """Policies of which the same is to be said are named together."""
+    who: dict[str, list[str]] = {}
+    for one in price.break_evens:
+        who.setdefault(_ahead(one, price), []).append(one.policy)
+    return [f"{names(some, most=len(some))} {'is' if len(some) == 1 else 'are'} {said}" for said, some in who.items()]
+
+
+def _ahead(one: BreakEven, price: Price) -> str:
+    longest = price.intervals_s[-1]
+    if one.ahead_until_s < 0:
+        return f"not ahead of {price.baseline} even at the shortest interval"
+    if one.at_s is None:
+        return f"ahead of {price.baseline} at every interval, up to {duration(longest)}"
+    again = f", and again at {names([duration(s) for s in one.again_s])}" if one.again_s else ""
+    return f"ahead of {price.baseline} up to about {_two_digits(one.at_s)} between checkpoints{again}"
+
+
+def _two_digits(seconds: float) -> str:
+    size, unit = time_unit(seconds)
+    return f"{seconds / size:.2g} {unit}"
+
+
+def price_of_gain(price: Price, policy: str) -> str:
+    """The same of the policy that a page names first, as a sentence after others; empty where it is not known."""
+    found = [one for one in price.break_evens if one.policy == policy]
+    return f" {policy} is {_ahead(found[0], price)}." if found else ""

@@ -1,0 +1,80 @@
+"""Runs of a comparison made again, at several intervals between checkpoints (``compare --price``)."""
+
+from collections.abc import Sequence
+
+from pointsman.cluster import load_cluster
+from pointsman.engine.run.result import Result
+from pointsman.engine.setup.overheads import Overheads, load_overheads
+from pointsman.errors import UsageError
+from pointsman.inputs.durations import parse_duration_s
+from pointsman.report.metrics.price import preempts
+from pointsman.sweeps.cells import Task
+from pointsman.sweeps.digests import run_digest, workload_digest
+
+DEFAULT_S = (0.0, 3600.0, 14400.0)
+"""Ours: nothing is lost, as training scripts have it that write a checkpoint when asked to stop; hourly checkpoints;
+four-hourly ones."""
+MOST_S = 1e9
+
+
+def parse_intervals_s(text: str) -> tuple[float, ...]:
+    """Seconds of ``0,30m,1h``, ascending, each once.
+
+    Raises:
+        UsageError: one is no duration.
+    """
+    try:
+        found = [parse_duration_s(part) for part in text.split(",")]
+    except ValueError as error:
+        raise UsageError(f"--price {text!r:.60}: {error}") from None
+    if max(found) > MOST_S:
+        raise UsageError(f"--price {text!r:.60}: an interval is at most {MOST_S:g} s")
+    return tuple(sorted(set(found)))
+
+
+def tasks_again(
+    tasks: Sequence[Task], results: Sequence[Result], intervals_s: Sequence[float] | None, baseline: str | None = None
+) -> dict[float, list[Task]]:
+    """By interval, the runs of a cell to make again: those that preempt jobs, where it changes their overheads.
+
+    Their events are not kept. Without `intervals_s` the intervals are the `DEFAULT_S`, and the runs at most as many as
+    there are already: the baseline's first seed, then the other policies', by mean JCT.
+
+    Args:
+        tasks: the runs of the cell.
+        results: what became of them.
+        intervals_s: seconds between checkpoints.
+        baseline: policy that the others are compared with; by default the first.
+    """
+    costs = load_overheads(tasks[0].spec.overheads)
+    again = [(task, result) for task, result in zip(tasks, results, strict=True) if preempts(result)]
+    others = [s for s in intervals_s or DEFAULT_S if costs.at_interval(s) != costs]
+    if intervals_s is None:
+        again = _affordable(tasks, again, baseline, len(tasks) // max(len(others), 1))
+    if not (again and others):
+        return {}
+    digest = workload_digest(tasks[0].workload)
+    made = {s: [_again(task, digest, costs.at_interval(s)) for task, _ in again] for s in others}
+    return {_own_s(costs): [], **made}
+
+
+def _affordable(
+    tasks: Sequence[Task], again: Sequence[tuple[Task, Result]], baseline: str | None, most: int
+) -> list[tuple[Task, Result]]:
+    """On the first seed, the baseline and the best of the others, and of the rest as many as `most` leaves room for."""
+    named = (task.run.label for task in tasks if baseline in (task.run.label, task.run.choice.name))
+    first, seed = next(named, tasks[0].run.label), tasks[0].run.seed
+    of_seed = [(task, result) for task, result in again if task.run.seed == seed]
+    of_seed.sort(key=lambda one: (one[0].run.label != first, one[1].jobs["jct_s"].mean() or 0.0))
+    needed = 1 + any(task.run.label == first for task, _ in of_seed)
+    return of_seed[: max(most, needed)]
+
+
+def _own_s(costs: Overheads) -> float:
+    """The interval of the runs that are there."""
+    return costs.checkpoint_every_s if costs.loses_since_checkpoint else 0.0
+
+
+def _again(task: Task, workload: str, costs: Overheads) -> Task:
+    spec = task.spec.model_copy(update={"overheads": costs.stated(), "log": False})
+    return Task(run_digest(workload, load_cluster(spec.cluster), spec, task.run), spec, task.workload, task.run)
