@@ -35,6 +35,8 @@ NO_COMMAND = {
     "--seeds {} names {} seeds": "the option that is wrong",
     "--at: {}": "the option that is wrong",
     "--window: {}": "the option that is wrong",
+    "--price {}: {}": "the option that is wrong",
+    "--price {}: an interval": "the option that is wrong",
     "--estimate {} has no effect": "the option that is wrong",
     "which --estimate none does not provide": "the option that is wrong",
     "--load needs jobs with work": "the option that is wrong",
@@ -98,6 +100,8 @@ ELSEWHERE = {
     "leave their log out (--no-log": ("engine/run/test_kept_log.py", "log=False"),
     "run again with --rate-model rates": ("cli/test_profile_interference.py", "rate_model"),
     "--on ray": ("parallel/test_ray.py", '"--on", "ray"'),
+    "; --price simulates all.": ("cli/test_price.py", '"--price", "1h"'),
+    "; --price simulates every policy.": ("cli/test_price.py", '"--price", "0,1h,4h"'),
     "give --window, or run again": ("cli/test_grid.py", '"report", "grid", "--window"'),
 }
 """They take a training, a cluster of Ray, a terminal or a damaged file; these tests run what they suggest."""

@@ -54,8 +54,7 @@ def tasks_again(
     if not (again and others):
         return {}
     digest = workload_digest(tasks[0].workload)
-    made = {s: [_again(task, digest, costs.at_interval(s)) for task, _ in again] for s in others}
-    return {_own_s(costs): [], **made}
+    return {s: [_again(task, digest, costs.at_interval(s)) for task, _ in again] for s in others}
 
 
 def _affordable(
@@ -68,11 +67,6 @@ def _affordable(
     of_seed.sort(key=lambda one: (one[0].run.label != first, one[1].jobs["jct_s"].mean() or 0.0))
     needed = 1 + any(task.run.label == first for task, _ in of_seed)
     return of_seed[: max(most, needed)]
-
-
-def _own_s(costs: Overheads) -> float:
-    """The interval of the runs that are there."""
-    return costs.checkpoint_every_s if costs.loses_since_checkpoint else 0.0
 
 
 def _again(task: Task, workload: str, costs: Overheads) -> Task:

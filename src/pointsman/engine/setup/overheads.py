@@ -48,6 +48,11 @@ class Overheads(BaseModel):
             raise ValueError("start_fail_rate needs a start_s above 0: a start that takes no time cannot fail")
         return self
 
+    @property
+    def interval_s(self) -> float:
+        """Seconds of work between checkpoints, of which a preempted job loses the last; 0: it loses none."""
+        return self.checkpoint_every_s if self.loses_since_checkpoint else 0.0
+
     def at_interval(self, checkpoint_every_s: float) -> "Overheads":
         """The same where a preempted job loses its work since the last checkpoint of so many seconds; nothing at 0."""
         fields = self.model_dump() | {SWITCH: checkpoint_every_s > 0}

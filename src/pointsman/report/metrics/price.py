@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from pointsman.engine.run.result import Result
-from pointsman.engine.setup.overheads import load_overheads
+from pointsman.engine.setup.overheads import Overheads, load_overheads
 from pointsman.report.metrics.groups import Group, Run, group_runs, is_same_but, simulated
 from pointsman.report.metrics.paired.differences import Difference, difference
 
@@ -93,19 +93,20 @@ def price(groups: Sequence[Group], repeated: Repeated, window: tuple[float, floa
     """Policies at each interval of `repeated`, on the seeds of these runs.
 
     A policy that does not preempt, or whose overheads are those of an interval already, counts as it is; one that
-    preempts and was not run again is left out. None where there are no runs, or none of the baseline.
+    preempts and was not run again is left out; the interval of the comparison itself is one of them. None without the
+    baseline.
 
     Args:
         groups: those of the comparison.
         repeated: the runs made again.
         window: jobs to count, as in `summarise`.
     """
-    runs = {interval: group_runs(results, window) if results else [] for interval, results in repeated.items()}
+    runs = {interval: group_runs(results, window) for interval, results in repeated.items()}
     seeds = {run.seed for some in runs.values() for group in some for run in group.runs}
     policies = [group for group in simulated(groups) if not group.is_logged]
     own = [_on_seeds(group, seeds) for group in policies]
-    cells = {interval: [_at(interval, group, runs[interval]) for group in own] for interval in sorted(runs)}
-    if not seeds or any(some[0] is None for some in cells.values()):
+    cells = {s: [_at(s, group, runs.get(s, [])) for group in own] for s in sorted({*runs, _costs(own[0]).interval_s})}
+    if any(some[0] is None for some in cells.values()):
         return None
     everywhere = [all(column) for column in zip(*cells.values(), strict=True)]
     kept = {
@@ -138,9 +139,13 @@ def _at(interval_s: float, group: Group, repeated: Sequence[Group]) -> Group | N
     found = next((other for other in repeated if is_same_but("overheads", other.first, group.first)), None)
     if found is not None:
         return replace(found, label=group.label, is_baseline=group.is_baseline)
-    costs = load_overheads(group.first.result.info["overheads"])
+    costs = _costs(group)
     unchanged = costs.at_interval(interval_s) == costs or not any(map(preempts, group.runs))
     return group if unchanged else None
+
+
+def _costs(group: Group) -> Overheads:
+    return load_overheads(group.first.result.info["overheads"])
 
 
 def _point(group: Group, baseline: Group, interval_s: float) -> Point:

@@ -1,0 +1,144 @@
+"""``compare --price``: what the gain is where a preempted job loses its work since its last checkpoint.
+
+One GPU. Job a (100 s) is submitted at 0, job b (10 s) at 50. `fifo` runs a, then b: JCTs 100 and 60, mean 80.
+`srtf` preempts a, which has 50 s left, for b, and a goes on at 60:
+
+    every    a loses    a ends    JCTs       mean    to fifo
+    0         0          110      110, 10    60      -25 %
+    40 s     10          120      120, 10    65      -18.75 %
+    60 s     50          160      160, 10    85      + 6.25 %
+
+so that on a straight line from 40 to 60 s it breaks even at 55 s.
+"""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from pointsman.report import read_repeated
+
+from .conftest import Command
+
+FREE = ("--overheads", "none", "--cluster", "1x1", "--policy", "fifo", "--policy", "srtf")
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> str:
+    path = tmp_path / "two.csv"
+    path.write_text("job_id,submit_s,gpus,duration_s\na,0,1,100\nb,50,1,10\n", encoding="utf-8")
+    return str(path)
+
+
+def points(path: Path) -> dict[tuple[str, float], dict[str, str]]:
+    with path.open(encoding="utf-8") as lines:
+        return {(row["policy"], float(row["checkpoint_every_s"])): row for row in csv.DictReader(lines)}
+
+
+def test_means_are_those_worked_by_hand(command: Command, two: str) -> None:
+    done = command("compare", two, *FREE, "--price", "40,0,1m", "--format", "json")
+    assert done.code == 0, done.err
+    found = {(p["policy"], p["checkpoint_every_s"]): p for p in json.loads(done.out)["price"]}
+    means = {at: point["jct_mean_s"] for at, point in found.items()}
+    assert means == {
+        ("fifo", 0.0): 80, ("srtf", 0.0): 60, ("fifo", 40.0): 80, ("srtf", 40.0): 65, ("fifo", 60.0): 80,
+        ("srtf", 60.0): 85,
+    }  # fmt: skip
+    assert found["srtf", 60.0]["jct_mean_s_change"] == pytest.approx(0.0625)
+    assert found["srtf", 60.0]["lost_gpu_hours"] == pytest.approx(50 / 3600)
+
+
+def test_the_break_even_is_between_two_intervals(command: Command, two: str) -> None:
+    said = " ".join(command("compare", two, *FREE, "--price", "40,60").out.split())
+    assert "srtf is ahead of fifo up to about 55 s between checkpoints." in said
+    said = " ".join(command("compare", two, *FREE, "--price", "10,40").out.split())
+    assert "srtf is ahead of fifo at every interval, up to 40 s." in said
+    said = " ".join(command("compare", two, *FREE, "--baseline", "srtf", "--price", "40").out.split())
+    assert "fifo is not ahead of srtf even at the shortest interval." in said
+
+
+def test_without_preemption_there_is_no_price(command: Command, two: str) -> None:
+    found = json.loads(command("compare", two, "--cluster", "2x1", *FREE[4:], "--price", "1h", "--format", "json").out)
+    assert "price" not in found
+    assert "price" not in json.loads(command("compare", two, *FREE, "--price", "0", "--format", "json").out)
+
+
+def test_the_page_and_the_directory_have_it_by_default(
+    command: Command, two: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pointsman.cli.screen.can_draw", lambda: True)
+    out = tmp_path / "out"
+    assert command("compare", two, *FREE, "-o", str(out)).code == 0
+    rows = points(out / "price.csv")
+    assert {interval for _, interval in rows} == {0.0, 3600.0, 14400.0}
+    assert float(rows["srtf", 3600.0]["jct_mean_s"]) == 85  # no checkpoint within 50 s
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert '<h2 id="price">The price of preemption</h2>' in page
+    assert (out / "plots" / "9-price.svg").is_file()
+    assert sorted(p.name for p in (out / "price").iterdir()) == ["14400s", "3600s"]
+    assert {s: len(found) for s, found in read_repeated(out).items()} == {3600.0: 1, 14400.0: 1}
+
+
+def test_a_report_of_the_directory_has_it_too(command: Command, two: str, tmp_path: Path) -> None:
+    out, again = tmp_path / "out", tmp_path / "again"
+    command("compare", two, *FREE, "--price", "40,60", "-o", str(out))
+    assert command("report", str(out), "-o", str(again)).code == 0
+    assert (again / "price.csv").read_bytes() == (out / "price.csv").read_bytes()
+
+
+def test_by_default_no_more_runs_are_added_than_there_are(command: Command, jobs: str, tmp_path: Path) -> None:
+    """Four runs of a seed have room for two policies at two more intervals; `gandiva` has the highest mean of three."""
+    names = ("fifo", "gandiva", "srtf", "rounds(srtf,10)")
+    policies = [word for name in names for word in ("--policy", name)]
+    out = tmp_path / "out"
+    said = " ".join(command("compare", jobs, "--cluster", "2x4", *policies, "-o", str(out)).out.split())
+    rows = points(out / "price.csv")
+    assert {policy for policy, _ in rows} == {"fifo", "srtf", "rounds(srtf,10)"}, said
+    assert len(list((out / "price").glob("*/*"))) == 4
+    assert "Not simulated: gandiva; --price simulates every policy." in said
+    command("compare", jobs, "--cluster", "2x4", *policies, "-o", str(out), "--force", "--price", "0,1h,4h")
+    assert {policy for policy, _ in points(out / "price.csv")} == set(names)
+
+
+def test_by_default_one_seed_is_enough(command: Command, two: str, tmp_path: Path) -> None:
+    said = command("compare", two, *FREE, "--seeds", "0-1", "-o", str(tmp_path / "out")).out
+    assert "Only seed 0 was simulated; --price simulates all." in " ".join(said.split())
+    assert {row["seeds"] for row in points(tmp_path / "out" / "price.csv").values()} == {"0"}
+    command("compare", two, *FREE, "--seeds", "0-1", "-o", str(tmp_path / "all"), "--price", "1h")
+    assert {row["seeds"] for row in points(tmp_path / "all" / "price.csv").values()} == {"0 1"}
+
+
+def test_a_run_of_periodic_checkpoints_is_one_of_the_intervals(command: Command, two: str) -> None:
+    args = ("compare", two, *FREE[2:], "--overheads", "periodic", "--price", "0,30m", "--format", "json")
+    found = json.loads(command(*args).out)
+    own = {row["policy"]: row["values"]["jct_mean_s"] for row in found["rows"]}
+    priced = {p["policy"]: p["jct_mean_s"] for p in found["price"] if p["checkpoint_every_s"] == 1800}
+    assert priced == own
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("1h,fast", "'fast' is no duration"),
+        ("-1", "'-1' is no duration"),
+        ("1h,,2h", "'' is no duration"),
+        ("9e9", "an interval is at most 1e+09 s"),
+    ],
+)
+def test_bad_intervals_are_refused(command: Command, two: str, given: str, said: str) -> None:
+    done = command("compare", two, *FREE, f"--price={given}")
+    assert (done.code, said in done.err) == (2, True), done.err
+
+
+def test_a_grid_has_no_price(command: Command, two: str) -> None:
+    done = command("compare", two, *FREE, "--cluster", "2x1", "--price", "1h")
+    assert (done.code, "--price takes one value of --cluster" in done.err) == (2, True), done.err
+
+
+def test_finished_runs_are_not_made_again(command: Command, two: str, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    command("compare", two, *FREE, "--price", "40,60", "-o", str(out))
+    before = (out / "price" / "40s" / "srtf_s0" / "jobs.parquet").read_bytes()
+    command("compare", two, *FREE, "--price", "40,60", "-o", str(out), "--force", "--workers", "2")
+    assert (out / "price" / "40s" / "srtf_s0" / "jobs.parquet").read_bytes() == before
