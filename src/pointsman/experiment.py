@@ -52,7 +52,7 @@ from pointsman.types import MAX_SHARING
 Placement = Literal["consolidated", "first-fit", "spread", "tightest", "few-racks"]
 Oversized = Literal["refuse", "drop", "clamp"]
 Ignorable = Literal[
-    "user", "queue", "partition", "model", "gpu_type", "shape", "fraction", "time_limit_s", "priority"
+    "user", "queue", "partition", "model", "gpu_type", "shape", "fraction", "time_limit_s", "priority", "preemptible"
 ]  # fmt: skip
 Congestable = Literal["rack", "pod", "cluster", "network"]
 

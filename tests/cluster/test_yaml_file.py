@@ -28,6 +28,8 @@ spec:
     pod: {oversubscription: 2}
   queues:
     prod: {gpu_limit: 8}
+  partitions:
+    a: {preemptible: false}
 """
 
 
@@ -49,6 +51,9 @@ def test_json_is_read_too(tmp_path: Path) -> None:
     [
         ("gpus: 4", "gpu: 4", 8, "unknown key 'gpu' (did you mean 'gpus'?"),
         ("gpu_limit", "gpulimit", 18, "did you mean 'gpu_limit'?"),
+        ("preemptible: false", "preemptable: false", 20, "did you mean 'preemptible'?"),
+        ("preemptible: false", "preemptible: 0", 20, "preemptible"),
+        ("    a: {preemptible", "    all: {preemptible", 20, "no node is in partition 'all'"),
         ("oversubscription: 2", "oversubscribtion: 2", 16, "did you mean 'oversubscription'?"),
         ("{bandwidth: 100", "{bandwith: 100", 10, "did you mean 'bandwidth'?"),
         ("kind: Cluster", "kind: Clutser", 2, "'Cluster'"),
@@ -188,7 +193,7 @@ _VALUES = st.recursive(
     max_leaves=6,
 )
 _KEYS = st.sampled_from(
-    ["gpu_types", "node_types", "nodes", "racks", "network", "queues", "nodes_per_rack", "topology"]
+    ["gpu_types", "node_types", "nodes", "racks", "network", "queues", "partitions", "nodes_per_rack", "topology"]
 )
 
 

@@ -18,6 +18,7 @@ import pointsman
 from pointsman.engine.rate_models.factors.gpu_sharing import jobs_per_gpu
 from pointsman.engine.rate_models.registry import base_model_of
 from pointsman.engine.run.policy_terms import placement_of
+from pointsman.engine.run.result import Result
 from pointsman.engine.setup.overheads import Overheads
 from pointsman.errors import RunError, UsageError
 from pointsman.policies.registry import BUILT_IN, LEARNED, get_policy
@@ -138,7 +139,7 @@ def shapes(gpus: int, nodes: int, size: int) -> list[int]:
 @st.composite
 def job_tables(draw: st.DrawFn, nodes: int, size: int, *, shaped: bool) -> pl.DataFrame:
     """Small numbers, so that much happens at one instant; gangs of models of which some can share a GPU; queues that
-    borrow; in half of the tables, jobs with shapes.
+    borrow; in half of the tables jobs that may not be preempted, and in half jobs with shapes.
     """
     widest = nodes * size
     shaped = shaped and draw(st.booleans())
@@ -167,9 +168,10 @@ def job_tables(draw: st.DrawFn, nodes: int, size: int, *, shaped: bool) -> pl.Da
             "model": model if draw(st.booleans()) else [None] * len(rows),
             "queue": queue if draw(st.booleans()) else [None] * len(rows),
             "user": user,
+            "preemptible": [draw(st.booleans()) for _ in rows] if draw(st.booleans()) else [None] * len(rows),
             "gpus_per_node": [draw(st.sampled_from([None, *shapes(n, nodes, size) * shaped])) for n in gpus],
         },
-        schema_overrides={"model": pl.String, "queue": pl.String, "gpus_per_node": pl.Int64},
+        schema_overrides={"model": pl.String, "queue": pl.String, "preemptible": pl.Boolean, "gpus_per_node": pl.Int64},
     )
 
 
@@ -201,9 +203,16 @@ def check_a_run(data: st.DataObject, policy: str, params: dict[str, Any]) -> Non
     ledger = BroadLedger(result, overheads, limit, elastic)
     ledger.check_books()
     check_shapes(result.events, jobs)
+    check_protected(result, jobs)
     comes_back = all(state == "UP" for state in last_states(events).values())
     unfinished = result.jobs.filter(~pl.col("state").is_in(["COMPLETED", "CANCELLED"]))
     assert unfinished.is_empty() or not comes_back, "a job waits for ever on a cluster that is whole"
+
+
+def check_protected(result: Result, jobs: pl.DataFrame) -> None:
+    """No policy preempts a job that forbids it."""
+    may = jobs.sort("submit_s", maintain_order=True)["preemptible"].fill_null(True)
+    assert result.jobs.filter(~may)["preemptions"].sum() == 0
 
 
 def check_shapes(events: pl.DataFrame | None, jobs: pl.DataFrame) -> None:

@@ -109,6 +109,7 @@ CELLS = [
     ("batch_size", "1.5", "is not a whole number"),
     ("time_limit_s", "0", "is not positive"),
     ("priority", "high", "is not a number"),
+    ("preemptible", "sometimes", "is not true or false"),
     ("priority", "0.1", "is not a whole number"),
     ("priority", "1e300", "is beyond"),
 ]

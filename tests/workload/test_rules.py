@@ -15,7 +15,7 @@ from pointsman.workload.rules.refuse import refuse
 
 GOOD = {
     "job_id": "a", "batch_size": "8", "nodes_requested": "1", "gpus_per_node": "1", "fraction": "0.5",
-    "time_limit_s": "60", "priority": "1", "submit_s": "0",
+    "time_limit_s": "60", "priority": "1", "preemptible": "no", "submit_s": "0",
     "gpus": "1", "duration_s": "60", "start_s": "5", "end_s": "65",
 }  # fmt: skip
 DROPPED = object()
@@ -108,6 +108,9 @@ CASES = [
          "write it without a fraction"),
     Case("priority", "is beyond ±(2^53 - 1)", "-1e17", "priority cut to ±(2^53 - 1)", -MOST,
          "only their order counts: use less"),
+    Case("preemptible", "is not true or false", "maybe",
+         "unreadable preemptible left out, so the job may be preempted", None,
+         "write true or false, or leave it empty"),
     *known("start_s", "unreadable start left out"),
     Case("start_s", "is before submit_s", "-1", "start before submission left out", None, EMPTIED),
     Case("start_s", "is too large", "1.7e12", "start out of range left out", None, SECONDS.format("times")),

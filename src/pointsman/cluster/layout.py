@@ -83,6 +83,8 @@ class Layout:
     """(K)"""
     cards_apart: bool = False
     """Whether the links of levels are cards of their own of each node, and not uplinks that nodes of a rack share."""
+    protected_partitions: frozenset[str] = frozenset()
+    """Those whose jobs may not be preempted."""
     gpu_aliases: tuple[tuple[str, ...], ...] = ()
     """(T) what else the site calls each GPU type."""
 
@@ -120,6 +122,7 @@ def lay_out(spec: ClusterSpec, gpu_types: tuple[str, ...]) -> Layout:
         queue_limits={name: q.gpu_limit for name, q in spec.queues.items() if q.gpu_limit is not None},
         hosts=tuple(_host(name, spec.node_types[name]) for name in node_types),
         cards_apart=spec.topology is not None and spec.topology.kind.CARDS_APART,
+        protected_partitions=frozenset(name for name, each in spec.partitions.items() if not each.preemptible),
         gpu_aliases=tuple(_aliases(spec, name) for name in gpu_types),
     )
 

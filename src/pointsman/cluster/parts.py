@@ -214,6 +214,13 @@ class Network(Part):
     """Between pods."""
 
 
+class Partition(Part):
+    """What holds for the jobs of a partition."""
+
+    preemptible: Annotated[bool, Field(strict=True)] = True
+    """Whether they may be preempted; false: no policy preempts a job that names it (Slurm's ``PreemptMode=OFF``)."""
+
+
 class Queue(Part):
     """A queue and its limit."""
 

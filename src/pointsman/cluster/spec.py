@@ -21,6 +21,7 @@ from pointsman.cluster.parts import (
     NodeGroup,
     NodeType,
     Part,
+    Partition,
     Queue,
     Rack,
     fault,
@@ -66,6 +67,8 @@ class ClusterSpec(Part):
     """Bandwidth and latency between nodes."""
     queues: dict[Name, Queue] = Field(default_factory=dict)
     """Queues with their limits; a queue that is not named has none."""
+    partitions: dict[Name, Partition] = Field(default_factory=dict)
+    """What holds for the jobs of partitions; those that are not named are like any other."""
 
     def pieces(self) -> Iterator[Piece]:
         """All nodes in order, cut where the group or the rack changes."""
@@ -169,6 +172,10 @@ class ClusterSpec(Part):
             groups += [(("racks", i, "nodes", j), group) for j, group in enumerate(rack.nodes)]
             if rack.count > 1 and any(group.names for group in rack.nodes):
                 yield ("racks", i, "count"), "nodes with names cannot be in several racks; list each rack"
+        named = {name for _, group in groups for name in group.partitions}
+        for name in self.partitions:
+            if name not in named:
+                yield ("partitions", name), f"no node is in partition {name!r} ({did_you_mean(name, named)})"
         for at, group in groups:
             if group.type not in self.node_types:
                 yield (*at, "type"), f"unknown node type {group.type!r} ({did_you_mean(group.type, self.node_types)})"

@@ -21,6 +21,7 @@ SCHEMA: Final[dict[str, pl.DataType]] = {
     "fraction": pl.Float64(),
     "time_limit_s": pl.Float64(),
     "priority": pl.Int64(),
+    "preemptible": pl.Boolean(),
     "status": pl.String(),
     "submit_s": pl.Float64(),
     "gpus": pl.Int64(),
@@ -31,7 +32,8 @@ SCHEMA: Final[dict[str, pl.DataType]] = {
 }
 """Every column of the job table, in order. `submit_s` is in seconds from any origin ≥ 0; `duration_s` is the run
 time on the GPUs asked for; `nodes_requested` and `gpus_per_node` are the shape of the gang: exactly so many nodes with
-exactly so many GPUs each; `fraction` is the part of one GPU that a sharing job asks for, in (0, 1]. `start_s` (first
+exactly so many GPUs each; `fraction` is the part of one GPU that a sharing job asks for, in (0, 1]; `preemptible` says
+whether the job may be preempted, which it may where it is null. `start_s` (first
 start) and `end_s` are when the job really ran, from the same origin as `submit_s`; `node_list` is where, in Slurm's
 hostlist notation."""
 
@@ -69,10 +71,27 @@ GPU_S: Final = GPUS * pl.col("duration_s")
 """GPU-seconds of each job, of one on a slice at its share."""
 
 
+TRUE: Final = ("true", "yes", "t", "y", "1", "1.0")
+FALSE: Final = ("false", "no", "f", "n", "0", "0.0")
+"""How a cell of a yes-or-no column may be written, in any case."""
+
+
+def plain_word(column: str) -> pl.Expr:
+    """Text without blanks around it, in lower case."""
+    return pl.col(column).cast(pl.String).str.strip_chars().str.to_lowercase()
+
+
 def columns_named(names: Iterable[str]) -> tuple[str, ...]:
     """These columns, each once; `shape` is both of `SHAPE`."""
     named = (SHAPE if name == "shape" else (name,) for name in names)
     return tuple(dict.fromkeys(chain.from_iterable(named)))
+
+
+def _truths(jobs: pl.DataFrame) -> list[pl.Expr]:
+    """Yes-or-no columns that are text still."""
+    texts = (name for name, kind in SCHEMA.items() if kind == pl.Boolean and jobs.schema.get(name) == pl.String)
+    words = {word: truth for truth, some in ((True, TRUE), (False, FALSE)) for word in some}
+    return [plain_word(name).replace_strict(words, default=None, return_dtype=pl.Boolean).alias(name) for name in texts]
 
 
 def complete(jobs: pl.DataFrame) -> pl.DataFrame:
@@ -83,6 +102,7 @@ def complete(jobs: pl.DataFrame) -> pl.DataFrame:
     if "job_id" not in jobs.columns:
         jobs = jobs.with_columns(pl.int_range(pl.len()).cast(pl.String).alias("job_id"))
     absent = [pl.lit(None, dtype).alias(name) for name, dtype in SCHEMA.items() if name not in jobs.columns]
-    table = jobs.with_columns(absent).select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items())
+    table = jobs.with_columns(absent).with_columns(_truths(jobs))
+    table = table.select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items())
     table = table.with_columns(pl.col("priority").fill_null(0))
     return table if table["submit_s"].is_sorted() else table.sort("submit_s", maintain_order=True)

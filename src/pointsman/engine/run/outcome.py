@@ -102,9 +102,10 @@ def _jobs(simulation: Simulation, prepared: Prepared, origin_s: float) -> pl.Dat
     asked = ("fraction",) if int(simulation.handle.state.g[0]["jobs_per_gpu"]) > 1 else ()
     billed = ("account",) if prepared.jobs["account"].null_count() < prepared.jobs.height else ()
     shaped = SHAPE if any(prepared.jobs[name].null_count() < prepared.jobs.height for name in SHAPE) else ()
+    protected = () if prepared.jobs["preemptible"].all() else ("preemptible",)
     told = np.where(known, outcomes["estimate"], np.nan) if prepared.terms.knowledge == "history" else trace["estimate"]
     locality = np.where(started & (outcomes["nodes"] > 0), outcomes["locality"], _NOWHERE)
-    jobs = prepared.jobs.select(*_COLUMNS, *shaped, *billed, *asked)
+    jobs = prepared.jobs.select(*_COLUMNS, *shaped, *billed, *protected, *asked)
     if asked or prepared.terms.factors:
         jobs = jobs.with_columns(slowed_s=pl.Series(outcomes["slowed"] / 1000.0))
     return jobs.with_columns(

@@ -21,10 +21,12 @@ from pointsman.engine.setup.demand import (
     make_pools,
     per_node_of,
 )
+from pointsman.engine.setup.protected import preemptible_of
 from pointsman.engine.setup.refusal import nowhere, too_wide
 from pointsman.engine.setup.schedulers import parts_of, scheduler_of_nodes
 from pointsman.engine.setup.widest import Widest, widest_of
 from pointsman.errors import InputError
+from pointsman.inputs.messages import counted
 from pointsman.types import NARROWED, SCATTERED, TOO_WIDE, Placement
 from pointsman.workload import Workload
 
@@ -71,7 +73,13 @@ def asked_of(
     assumptions: list[str] = []
     jobs = _without_partitions(_by_submit(workload.jobs), pools, assumptions)
     queues, limits = _limited_queues(jobs, layout, assumptions)
-    jobs = jobs.with_columns(per_node_of(jobs), limited=queues, milli=_milli(jobs, jobs_per_gpu))
+    jobs = jobs.with_columns(
+        per_node_of(jobs), preemptible_of(jobs, layout), limited=queues, milli=_milli(jobs, jobs_per_gpu)
+    )
+    if protected := int((~jobs["preemptible"]).sum()):
+        assumptions.append(
+            f"{counted(protected, 'job is', 'jobs are')} never preempted, as the log or the cluster says"
+        )
     workload = replace(workload, jobs=jobs)
     cls, demands, workload = _demands(workload, layout, pools, limits, placement, oversized, by)
     return Asked(workload, pools, cls, demands, limits, assumptions)

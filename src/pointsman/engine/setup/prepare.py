@@ -103,6 +103,7 @@ def prepare(
     trace["submit"], trace["work"] = _times(jobs, path)
     trace["estimate"] = _estimates(jobs, trace["work"], terms.knowledge, seed, path)
     trace["cls"], trace["queue"], trace["speed"] = cls, jobs["limited"].to_numpy(), named.rows
+    trace["pinned"] = ~jobs["preemptible"].to_numpy()
     trace["neg_priority"] = -jobs["priority"].fill_null(0).to_numpy()
     return Prepared(
         jobs.drop("limited", "milli", "per_node"),

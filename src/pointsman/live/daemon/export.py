@@ -128,6 +128,7 @@ def _job_row(job: sqlite3.Row, attempts: list[Row]) -> Row | None:
         "node_list": nodes_of(parts_of(ran[-1]["parts"])),
         "time_limit_s": asked.limit_ms / 1000 if asked.limit_ms else None,
         "priority": -asked.ask.neg_priority,
+        "preemptible": not asked.ask.pinned,
         "status": job["state"].lower(),
     }
 

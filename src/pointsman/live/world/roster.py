@@ -147,7 +147,7 @@ def ask_of(
         -priority,
         int(like["speed"]),
         float(limit_ms) if knows_limits and limit_ms else float("nan"),
-        pinned,
+        pinned or bool(like["pinned"]),
         tuple(briefing.numbers[kind].tolist()) if briefing else (),
         tuple(prepared.history.keys[kind].tolist()) if prepared.history is not NOTHING else (),
     )

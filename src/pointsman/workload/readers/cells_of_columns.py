@@ -81,7 +81,7 @@ def _read(name: str, cells: pl.Series, unit_s: float) -> pl.Series:
         return _by_value(cells, {cell: plain_name(cell) or None for cell in cells.drop_nulls().unique()}, pl.String())
     if name == "gpus_per_node":
         return frame.select(pl.coalesce(number("cell"), gpu_demands(cells)["gpus"].cast(pl.Float64))).to_series()
-    return cells if SCHEMA[name] == pl.String else frame.select(number("cell")).to_series()
+    return cells if SCHEMA[name] in (pl.String, pl.Boolean) else frame.select(number("cell")).to_series()
 
 
 def _spans_s(cells: pl.Series, unit_s: float) -> pl.Series:

@@ -10,7 +10,17 @@ from typing import Final
 import polars as pl
 
 from pointsman.types import NO_GPU
-from pointsman.workload.columns import MAX_DURATION_S, MAX_GPUS, MAX_SUBMIT_S, REQUIRED, SCHEMA, SHAPE
+from pointsman.workload.columns import (
+    FALSE,
+    MAX_DURATION_S,
+    MAX_GPUS,
+    MAX_SUBMIT_S,
+    REQUIRED,
+    SCHEMA,
+    SHAPE,
+    TRUE,
+    plain_word,
+)
 
 NUMBERS: Final = tuple(name for name, dtype in SCHEMA.items() if dtype.is_numeric())
 WRITTEN: Final = " as written"
@@ -261,6 +271,14 @@ RULES: Final = (
         "only their order counts: use less",
         "priority cut to ±(2^53 - 1)",
         _priority.clip(-_MAX_WHOLE, _MAX_WHOLE),
+    ),
+    Rule(
+        "preemptible",
+        "is not true or false",
+        ~plain_word("preemptible").is_in([*TRUE, *FALSE]),
+        "write true or false, or leave it empty",
+        "unreadable preemptible left out, so the job may be preempted",
+        _EMPTY,
     ),
     *_known("start_s", "unreadable start left out"),
     Rule(

@@ -10,7 +10,7 @@ from pointsman.inputs.messages import quoted
 from pointsman.workload.columns import SHAPE
 from pointsman.workload.rules.job_rules import NUMBERS, RULES, UNIQUE, Rule, judged
 
-_ORDER: Final = (*(name for name in NUMBERS if name not in SHAPE), "job_id", *SHAPE)
+_ORDER: Final = (*(name for name in NUMBERS if name not in SHAPE), "preemptible", "job_id", *SHAPE)
 """Which of several broken cells of a row is named: a shape only if nothing is wrong with what it must agree with."""
 
 
