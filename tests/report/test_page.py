@@ -285,6 +285,36 @@ def test_no_table_or_figure_is_clipped(wide: Path, where: str, tmp_path: Path) -
     assert not found["wide"]
 
 
+A4_PX = (297 - 2 * 14) / 25.4 * 96
+"""Height of what is printed on one page, between margins of 14 mm, in pixels."""
+
+
+@needs_chromium
+def test_the_decision_is_printed_on_two_pages_and_the_rest_named(pages: dict[str, Path], tmp_path: Path) -> None:
+    pdf = tmp_path / "page.pdf"
+    browse(pages["many"], tmp_path, f"--print-to-pdf={pdf}", "--no-pdf-header-footer")
+    assert len(re.findall(rb"/Type\s*/Page\b", pdf.read_bytes())) <= 2
+    probe = """<script>addEventListener('load', () => {
+      const ends = [...document.querySelectorAll('#figure-1-jct-cdf, #losers, #losers ~ .note, #waiting')];
+      parent.document.body.dataset.probe = JSON.stringify(
+        ends.map(part => [part.id || part.className, part.getBoundingClientRect().bottom]));
+    });</script>"""
+    page = pages["many"].read_text().replace("<head>", "<head>" + probe, 1).replace("@media print", "@media all")
+    framed = tmp_path / "framed.html"
+    framed.write_text(f'<iframe style="width:688px;height:800px;border:0" srcdoc="{escape(page)}"></iframe>')
+    found, _ = browse(framed, tmp_path)
+    bottom = dict(found)  # ty: ignore
+    assert 0 < bottom["figure-1-jct-cdf"] < A4_PX, "the result is on the first page"
+    assert 0 < bottom["losers"] < 2 * A4_PX
+    assert bottom["printed note"] > bottom["losers"], "who reads the paper is told that there is more"
+    assert bottom["waiting"] == 0, "which is not printed"
+
+
+def test_all_of_the_page_of_one_run_is_printed(pages: dict[str, Path]) -> None:
+    text = pages["one"].read_text()
+    assert 'class="unprinted"' not in text and 'class="printed' not in text
+
+
 def test_the_page_names_files_without_their_folders(fifo: Result, draw_only: Callable[..., None]) -> None:
     """Whoever gets the page need not know where its author keeps things."""
     draw_only("1-jct-cdf", "6-occupancy")
