@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable
+from copy import copy
 from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -19,6 +20,7 @@ import pointsman
 from pointsman.engine.run.result import Result
 from pointsman.report.figures import catalogue, style
 from pointsman.report.figures.catalogue import KINDS, runs_caption
+from pointsman.report.figures.distributions import _wait_sentence
 from pointsman.report.figures.over_time import _rho_sentence
 from pointsman.report.figures.panels import _nodes_of_a_row, node_rows
 from pointsman.report.metrics.comparison import compare
@@ -153,6 +155,22 @@ def test_the_result_comes_first_then_who_pays_and_last_what_was_assumed(pages: d
     assert "durations are on the asked GPUs at the best locality, alone" in text
     assert "95 % CI" in text
     assert "oracle" in text
+
+
+def test_sentences_under_figures_compare_policies_or_say_that_they_do_not(pages: dict[str, Path]) -> None:
+    captions = re.findall(r"<figcaption>(.*?)</figcaption>", pages["many"].read_text(), re.DOTALL)
+    assert len(captions) == len(KINDS)
+    for caption in captions:
+        named = {name for name in ("fifo", "sjf-backfill", "srtf") if re.search(rf"[( ]{name}[):., ]", caption)}
+        assert len(named) > 1 or "under all" in caption or "not how well" in caption, caption
+
+
+def test_a_gpu_count_of_few_jobs_is_not_said_to_wait_longest() -> None:
+    jobs = [*(Job(i, i, 1, 60) for i in range(30)), Job(30, 0, 4, 60)]
+    runs = [simulate([*map(copy, jobs)], nodes=1, size=4, policy=name) for name in ("fifo", "srtf")]
+    groups = group_runs(runs)
+    assert _wait_sentence(groups, ["1", "3-4"]).startswith("Jobs of 1 GPU wait longest, on average ")
+    assert "3-4" in _wait_sentence(groups, ["3-4"])
 
 
 def test_where_no_job_waits_there_is_no_table_of_who_does(tmp_path: Path, draw_only: Callable[..., None]) -> None:
