@@ -68,6 +68,7 @@ NO_COMMAND = {
 
 ELSEWHERE = {
     "pointsman explain {} --run runs/{}": ("cli/test_compare.py", "pointsman explain"),
+    "pointsman report {} --timeline run.json.gz": ("cli/test_compare.py", "report \\S+ --timeline"),
     "('pointsman live start' starts one)": ("live/test_daemon.py", '"live", "start"'),
     "see 'pointsman submit --help'": ("live/test_daemon.py", 'done = daemon.type("submit", "--help")'),
     "(see 'pointsman live start --operator')": ("live/test_attacks.py", '"--operator", "nobody"'),

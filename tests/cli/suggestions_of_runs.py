@@ -232,6 +232,30 @@ OF_RUNS = [
         ("report made {0} apart --format svg",),
     ),
     Suggestion(
+        "--timeline draws one run: give one of these {}",
+        f"{FIFO} -o made\nreport made/runs/fifo_s0 made/runs/fifo_s0 --timeline t.json",
+        r"such as (\S+)",
+        ("report {0} --timeline t.json",),
+    ),
+    Suggestion(
+        "--timeline draws one run: name one in {}",
+        f"{FIFO} -o made\nreport made --timeline t.json",
+        r"(--timeline) .* such as (\S+)",
+        ("report {1} {0} t.json",),
+    ),
+    Suggestion(
+        "a comparison without its runs; name the directory of a run",
+        f"{FIFO} -o made\nreport made -o bare\nreport bare --timeline t.json",
+        "(--timeline)",
+        ("report made/runs/fifo_s0 {0} t.json",),
+    ),
+    Suggestion(
+        "kept no events, which a timeline requires",
+        f"{FIFO} --no-log -o made\nreport made/runs/fifo_s0 --timeline t.json",
+        "without (--no-log)",
+        (f"{FIFO} -o again", "report made/runs/fifo_s0"),
+    ),
+    Suggestion(
         "-o {} contains {}, one of the reported runs",
         f"{FIFO} -o made\nreport made/runs/fifo -o made --force",
         "(-o)",

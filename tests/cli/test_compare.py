@@ -238,11 +238,17 @@ def test_no_word_is_doubled(command: Command, here: Path) -> None:
     assert command("trace", "info", "j.csv").out.splitlines()[0] == "j.csv (format csv)"
 
 
+@pytest.fixture
+def one_figure(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages are written, with one figure."""
+    monkeypatch.setattr("pointsman.cli.screen.can_draw", lambda: True)
+    monkeypatch.setattr("pointsman.report.figures.catalogue.KINDS", KINDS[:1])
+
+
+@pytest.mark.usefixtures("one_figure")
 def test_the_page_says_how_to_ask_about_the_jobs_that_fare_worst(
     command: Command, jobs: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pointsman.cli.screen.can_draw", lambda: True)
-    monkeypatch.setattr("pointsman.report.figures.catalogue.KINDS", KINDS[:1])
     assert command("compare", str(Path(jobs).absolute()), *TWO, "-o", "both").code == 0
     assert command("report", "both", "-o", "again").code == 0
     assert "pointsman explain" not in Path("again/report.html").read_text(), "the runs are not beside that page"
@@ -278,3 +284,43 @@ def test_figures_of_a_run_in_the_formats_that_are_named(
     assert not Path("more").exists()
     inside = command("report", "out", "--figures", "out")
     assert (inside.code, "out: that is a results directory" in inside.err) == (2, True), inside.err
+
+
+def test_a_timeline_of_one_run(command: Command, jobs: str) -> None:
+    assert command("compare", jobs, *TWO, "-o", "out").code == 0
+    several = command("report", "out", "--timeline", "run.json")
+    assert (several.code, "name one in out, such as out/runs/fifo_s0" in several.err) == (2, True), several.err
+    both = command("report", "out/runs/fifo_s0", "out/runs/srtf_s0", "--timeline", "run.json")
+    assert (both.code, "give one of these 2, such as out/runs/fifo_s0" in both.err) == (2, True), both.err
+    done = command("report", "out/runs/srtf_s0", "--timeline", "run.json")
+    assert done.code == 0 and "timeline: run.json (open it with" in done.err and "srtf" in done.out, done.err
+    assert any(entry["ph"] == "X" for entry in json.loads(Path("run.json").read_text())["traceEvents"])
+    again = command("report", "out/runs/srtf_s0", "--timeline", "run.json")
+    assert (again.code, "run.json: exists already" in again.err) == (2, True), again.err
+    assert command("report", "out/runs/srtf_s0", "--timeline", "run.json", "--force").code == 0
+    assert command("report", "out", "-o", "page").code == 0
+    bare = command("report", "page", "--timeline", "run.json", "--force")
+    assert (bare.code, "a comparison without its runs" in bare.err) == (2, True), bare.err
+
+
+def test_a_run_without_events_has_no_timeline(command: Command, jobs: str) -> None:
+    assert command("simulate", jobs, "--cluster", "2x4", "--policy", "fifo", "--no-log", "-o", "out").code == 0
+    done = command("report", "out", "--timeline", "run.json", "-o", "page")
+    assert (done.code, "run again without --no-log" in done.err) == (2, True), done.err
+    assert done.out == "" and not Path("run.json").exists() and not Path("page").exists()
+
+
+@pytest.mark.usefixtures("one_figure")
+def test_the_page_says_how_to_draw_the_timeline_of_a_run(
+    command: Command, jobs: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for verb, options, place in (("compare", TWO, "both"), ("simulate", TWO[:4], "one")):
+        assert command(verb, jobs, *options, "-o", place).code == 0
+    for place in ("both", "one"):
+        monkeypatch.chdir(place)
+        asked = re.search(r"<code>pointsman (report \S+ --timeline \S+)</code>", Path("report.html").read_text())
+        assert asked is not None
+        assert command(*asked[1].split()).code == 0
+        monkeypatch.chdir("..")
+    assert command("report", "both", "-o", "again").code == 0
+    assert "--timeline" not in Path("again/report.html").read_text(), "the runs are not beside that page"

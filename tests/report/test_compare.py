@@ -7,10 +7,12 @@ import time
 import numpy as np
 import polars as pl
 import pytest
+from matplotlib.figure import Figure
 from scipy import stats
 
 from pointsman.engine.run.result import Result
 from pointsman.errors import ThresholdError, UsageError
+from pointsman.report.figures.bars import jct_bars
 from pointsman.report.figures.distributions import _jct_sentence
 from pointsman.report.metrics.comparison import METRICS, TIMINGS, compare
 from pointsman.report.metrics.divergence import first_divergence
@@ -385,11 +387,25 @@ def test_divergence_needs_like_runs(fifo: Result) -> None:
 
 def test_ties_of_the_typical_job_are_named(fifo: Result) -> None:
     alike = [Result(fifo.jobs, fifo.events, fifo.series, fifo.info | {"policy": name}) for name in ("a", "b")]
-    assert _jct_sentence(group_runs(alike)).startswith("The typical job ends equally soon under all of them")
+    assert _jct_sentence(group_runs(alike)).endswith(" under all. A line further left is better.")
     slow = fifo.jobs.with_columns(jct_s=pl.col("jct_s") * 2)
     said = _jct_sentence(group_runs([*alike, Result(slow, fifo.events, fifo.series, fifo.info | {"policy": "c"})]))
-    assert said.startswith("The typical job ends soonest under a and b (median ")
-    assert " and latest under c (" in said
+    assert " (a and b) to " in said and said.endswith(" (c). A line further left is better.")
+
+
+@pytest.mark.parametrize("later_s", [1.0, 36000.0])
+def test_no_policy_looks_ahead_by_chance(fifo: Result, later_s: float) -> None:
+    """Under the next policy jobs end an hour sooner or later, and in the mean a little or much later."""
+    noise = np.random.default_rng(1).normal(0.0, 3600.0, fifo.jobs.height)
+    shift = pl.Series(noise - noise.mean() + later_s)
+    slow, next_ = (fifo.jobs.with_columns(jct_s=pl.col("jct_s") + add) for add in (1e7, shift))
+    tables = {"slow": slow, "best": fifo.jobs, "next": next_}
+    groups = group_runs([
+        Result(jobs, fifo.events, fifo.series, fifo.info | {"policy": name}) for name, jobs in tables.items()
+    ])  # fmt: skip
+    said = jct_bars(Figure(), groups)
+    assert said.startswith("The mean is least under best: ") and " to slow" in said
+    assert ("; the difference to next, which is next, may be chance. In" in said) == (later_s == 1.0)
 
 
 def test_gpu_time_and_places_by_hand() -> None:

@@ -5,10 +5,12 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable
+from copy import copy
 from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -18,6 +20,7 @@ import pointsman
 from pointsman.engine.run.result import Result
 from pointsman.report.figures import catalogue, style
 from pointsman.report.figures.catalogue import KINDS, runs_caption
+from pointsman.report.figures.distributions import _wait_sentence
 from pointsman.report.figures.over_time import _rho_sentence
 from pointsman.report.figures.panels import _nodes_of_a_row, node_rows
 from pointsman.report.metrics.comparison import compare
@@ -154,6 +157,22 @@ def test_the_result_comes_first_then_who_pays_and_last_what_was_assumed(pages: d
     assert "oracle" in text
 
 
+def test_sentences_under_figures_compare_policies_or_say_that_they_do_not(pages: dict[str, Path]) -> None:
+    captions = re.findall(r"<figcaption>(.*?)</figcaption>", pages["many"].read_text(), re.DOTALL)
+    assert len(captions) == len(KINDS)
+    for caption in captions:
+        named = {name for name in ("fifo", "sjf-backfill", "srtf") if re.search(rf"[( ]{name}[):., ]", caption)}
+        assert len(named) > 1 or "under all" in caption or "not how well" in caption, caption
+
+
+def test_a_gpu_count_of_few_jobs_is_not_said_to_wait_longest() -> None:
+    jobs = [*(Job(i, i, 1, 60) for i in range(30)), Job(30, 0, 4, 60)]
+    runs = [simulate([*map(copy, jobs)], nodes=1, size=4, policy=name) for name in ("fifo", "srtf")]
+    groups = group_runs(runs)
+    assert _wait_sentence(groups, ["1", "3-4"]).startswith("Jobs of 1 GPU wait longest, on average ")
+    assert "3-4" in _wait_sentence(groups, ["3-4"])
+
+
 def test_where_no_job_waits_there_is_no_table_of_who_does(tmp_path: Path, draw_only: Callable[..., None]) -> None:
     draw_only("1-jct-cdf")
     jobs = [[Job(0, 0, 1, 60), Job(1, 5, 1, 90)] for _ in range(2)]
@@ -285,6 +304,36 @@ def test_no_table_or_figure_is_clipped(wide: Path, where: str, tmp_path: Path) -
     assert not found["wide"]
 
 
+A4_PX = (297 - 2 * 14) / 25.4 * 96
+"""Height of what is printed on one page, between margins of 14 mm, in pixels."""
+
+
+@needs_chromium
+def test_the_decision_is_printed_on_two_pages_and_the_rest_named(pages: dict[str, Path], tmp_path: Path) -> None:
+    pdf = tmp_path / "page.pdf"
+    browse(pages["many"], tmp_path, f"--print-to-pdf={pdf}", "--no-pdf-header-footer")
+    assert len(re.findall(rb"/Type\s*/Page\b", pdf.read_bytes())) <= 2
+    probe = """<script>addEventListener('load', () => {
+      const ends = [...document.querySelectorAll('#figure-1-jct-cdf, #losers, #losers ~ .note, #waiting')];
+      parent.document.body.dataset.probe = JSON.stringify(
+        ends.map(part => [part.id || part.className, part.getBoundingClientRect().bottom]));
+    });</script>"""
+    page = pages["many"].read_text().replace("<head>", "<head>" + probe, 1).replace("@media print", "@media all")
+    framed = tmp_path / "framed.html"
+    framed.write_text(f'<iframe style="width:688px;height:800px;border:0" srcdoc="{escape(page)}"></iframe>')
+    found, _ = browse(framed, tmp_path)
+    bottom = dict(found)  # ty: ignore
+    assert 0 < bottom["figure-1-jct-cdf"] < A4_PX, "the result is on the first page"
+    assert 0 < bottom["losers"] < 2 * A4_PX
+    assert bottom["printed note"] > bottom["losers"], "who reads the paper is told that there is more"
+    assert bottom["waiting"] == 0, "which is not printed"
+
+
+def test_all_of_the_page_of_one_run_is_printed(pages: dict[str, Path]) -> None:
+    text = pages["one"].read_text()
+    assert 'class="unprinted"' not in text and 'class="printed' not in text
+
+
 def test_the_page_names_files_without_their_folders(fifo: Result, draw_only: Callable[..., None]) -> None:
     """Whoever gets the page need not know where its author keeps things."""
     draw_only("1-jct-cdf", "6-occupancy")
@@ -311,7 +360,7 @@ def test_where_nothing_waits_all_policies_are_alike(draw_only: Callable[..., Non
     groups = group_runs([free.simulate(jobs, "1x4", policy) for policy in ("fifo", "sjf")])
     assert lead(groups) == "The mean completion time is 6 s under every policy."
     said = make_page(groups).html
-    assert "The mean is the same under every policy: 6 s." in said and "Under fifo no job waits." in said
+    assert "The mean is the same under every policy: 6 s." in said and "No job waits under any policy." in said
 
 
 def test_the_lead_of_a_run_with_preemptions_tells_the_wait_from_all_queueing(fifo: Result, srtf: Result) -> None:
@@ -323,15 +372,15 @@ def test_the_lead_of_a_run_with_preemptions_tells_the_wait_from_all_queueing(fif
 @pytest.mark.parametrize(
     ("p99", "worst", "said"),
     [
-        (1.0, 1.0000004, "take no longer than with a fair share, and the worst 1 times as long."),
-        (1.0004, 12.345, "take at most 1.0004 times as long as with a fair share, and the worst 12.3 times as long."),
-        (0.91, 1.002, "take at most 0.91 times as long as with a fair share, and the worst 1.002 times as long."),
+        (1.0, 1.0000004, "a fair share: 1 under fifo; the worst: 1 under fifo."),
+        (1.0004, 12.345, "a fair share: 1.0004 under fifo; the worst: 12.3 under fifo."),
+        (0.91, 1.002, "a fair share: 0.91 under fifo; the worst: 1.002 under fifo."),
     ],
 )
-def test_the_fairness_of_a_run_is_not_rounded_to_1(fifo: Result, p99: float, worst: float, said: str) -> None:
-    group = group_runs([fifo])[0]
-    run = SimpleNamespace(summary={"fairness_rho_p99": p99, "fairness_rho_max": worst})
-    assert _rho_sentence(group, run) == f"Under fifo 99 of 100 jobs {said}"
+def test_the_fairness_of_a_run_is_not_rounded_to_1(p99: float, worst: float, said: str) -> None:
+    first = SimpleNamespace(summary={"fairness_rho_p99": p99, "fairness_rho_max": worst})
+    group: Any = SimpleNamespace(label="fifo", first=first)
+    assert _rho_sentence([group]).endswith(said)
 
 
 def test_what_was_counted_is_said(fifo: Result) -> None:

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from pointsman.report.units import count, digits, duration, names, percent, policy_name
+from pointsman.report.units import count, digits, duration, names, percent, policy_name, spread
 
 
 @pytest.mark.parametrize(
@@ -49,3 +49,9 @@ def test_long_lists_are_cut() -> None:
     assert [names("abcde"[:n]) for n in (1, 2, 3, 4, 5)] == [
         "a", "a and b", "a, b and c", "a, b, c and d", "a, b, c and 2 others",
     ]  # fmt: skip
+
+
+def test_the_least_and_the_most_name_all_that_are_said_alike() -> None:
+    assert spread({"a": 9.0, "b": 1.0, "c": 9.001, "d": 5.0}, digits) == "1 (b) to 9 (a and c)"
+    assert spread({"a": 9.0, "b": 9.001}, digits) == "9 under all"
+    assert spread({"a": 9.0}, digits) == "9 under a"

@@ -11,6 +11,7 @@ from pointsman.inputs.messages import counted
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pointsman.engine.run.result import Result
     from pointsman.report.grids.grid import Grid
 
 
@@ -35,7 +36,15 @@ def report(
     width: Annotated[
         str, typer.Option("--width", metavar="WIDTH", help="Width of these figures, such as 84mm or 3.3in.")
     ] = "3.3in",
-    force: Annotated[bool, typer.Option("--force", help="Replace DIR if it exists.")] = False,
+    timeline: Annotated[
+        Path | None,
+        typer.Option(
+            "--timeline",
+            metavar="FILE",
+            help="Output file (.json or .json.gz) of the timeline of one run, for Perfetto or chrome://tracing.",
+        ),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace DIR or FILE if it exists.")] = False,
     format: Annotated[
         str,
         typer.Option(
@@ -54,6 +63,7 @@ def report(
     from pointsman.report.grids.figures import paintings
     from pointsman.report.manifest import read_manifest
     from pointsman.report.staging import MARK
+    from pointsman.report.timeline.spells import check_events
 
     try:
         counted = parse_window_s(window) if window else None
@@ -72,6 +82,8 @@ def report(
             )
     shown, formats = _formats(format, has_figures=figures is not None)
     width_in = parse_width_in(width)
+    if timeline is not None:
+        _check_timeline(timeline, runs, force=force)
     if "grid" in {read_manifest(place, "run", "comparison", "grid")["kind"] for place in runs}:
         if len(runs) > 1:
             raise UsageError("report a grid alone, or give runs and comparisons: DIR/cells/NAME")
@@ -82,6 +94,8 @@ def report(
         return
     results = [result for place in runs for result in read_runs(place)]
     repeated = read_repeated(runs[0]) if len(runs) == 1 else None
+    if timeline is not None:
+        check_events(results[0])
     with printed_first() as printing:
         show = printing(show_comparison, shown)
         if output is None:
@@ -95,6 +109,41 @@ def report(
             tell_page(output)
         if figures is not None:
             _tell_figures(figures, save_figures(_made(figures), comparison.groups, formats, width_in))
+        if timeline is not None:
+            _write_timeline(timeline, results[0], force=force)
+
+
+def _check_timeline(timeline: Path, runs: list[Path], *, force: bool) -> None:
+    """UsageError unless one run is given, and a timeline can be written."""
+    from pointsman.errors import UsageError
+    from pointsman.report.timeline.file import check_timeline
+
+    check_timeline(timeline, force=force)
+    if len(runs) > 1:
+        raise UsageError(f"--timeline draws one run: give one of these {len(runs)}, such as {runs[0]}")
+    first = _first_run(runs[0])
+    if first is None:
+        raise UsageError(f"--timeline: {runs[0]} is a comparison without its runs; name the directory of a run")
+    if first != runs[0]:
+        raise UsageError(f"--timeline draws one run: name one in {runs[0]}, such as {first}")
+
+
+def _first_run(place: Path) -> Path | None:
+    """The directory of a run, or of the first of a comparison or grid, if it is kept."""
+    from pointsman.report.manifest import read_manifest
+
+    manifest = read_manifest(place, "run", "comparison", "grid")
+    if manifest["kind"] == "run":
+        return place
+    folder = "cells" if manifest["kind"] == "grid" else "runs"
+    return next((_first_run(place / folder / name) for name in manifest[folder]), None)
+
+
+def _write_timeline(timeline: Path, result: "Result", *, force: bool) -> None:
+    from pointsman.report.timeline.file import write_timeline
+
+    write_timeline(timeline, result, force=force)
+    screen.note(f"timeline: {timeline} (open it with https://ui.perfetto.dev or chrome://tracing)")
 
 
 def _made(directory: Path) -> Path:

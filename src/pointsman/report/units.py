@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from pointsman.inputs.durations import NOTHING, UNITS, digits, duration, time_unit
@@ -18,6 +18,7 @@ __all__ = [
     "names",
     "percent",
     "policy_name",
+    "spread",
     "time_unit",
 ]
 
@@ -38,6 +39,16 @@ def names(all_of_them: Sequence[str], most: int = 3) -> str:
     if others > 0:
         return f"{', '.join(all_of_them[:most])} and {f'{others} others' if others > 1 else all_of_them[-1]}"
     return " and ".join(filter(None, (", ".join(all_of_them[:-1]), all_of_them[-1])))
+
+
+def spread(values: Mapping[str, float], said: Callable[[float], str]) -> str:
+    """``5 s (las) to 9 s (fifo and srtf)``: the least and the most, with all that are said alike; one, if all are."""
+    texts = {label: said(value) for label, value in values.items()}
+    ends = (texts[min(values, key=values.__getitem__)], texts[max(values, key=values.__getitem__)])
+    if ends[0] == ends[1]:
+        return f"{ends[0]} under {'all' if len(texts) > 1 else names([*texts])}"
+    least, most = (f"{end} ({names([label for label in texts if texts[label] == end])})" for end in ends)
+    return f"{least} to {most}"
 
 
 def policy_name(info: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 from pointsman.report.figures.style import INK, bar
 from pointsman.report.metrics.groups import Group, baseline_of
 from pointsman.report.metrics.paired.differences import difference
-from pointsman.report.units import NOTHING, digits, duration, percent
+from pointsman.report.units import NOTHING, digits, duration, percent, spread
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,9 +63,16 @@ def _against_baseline(figure: "Figure", groups: list[Group]) -> str:
     elif change.ratio is None:
         against = ""
     return (
-        f"The mean is least under {best.label}: {duration(best.mean('jct_mean_s'))}{against}. In brackets: what the "
+        f"The mean is least under {best.label}: {duration(best.mean('jct_mean_s'))}{against}"
+        f"{_next(best, ranked[1:2], base)}. In brackets: what the "
         "policy requires to know of durations. Whiskers: 95 % interval of the paired difference."
     )
+
+
+def _next(best: Group, others: list[Group], base: Group) -> str:
+    """That the next may be as good, so that none looks ahead by chance; of the baseline that is said already."""
+    close = [group for group in others if group is not base and difference(group, best, "jct_mean_s").may_be_chance]
+    return f"; the difference to {close[0].label}, which is next, may be chance" if close else ""
 
 
 def _ratios(axes: "Axes", groups: list[Group], metric: str, name: str) -> None:
@@ -118,7 +125,8 @@ def preemptions(figure: "Figure", groups: list[Group]) -> str:
     costs = groups[most].first.result.info.get("overheads")
     is_free = not any(costs.values()) if isinstance(costs, dict) else costs == "none"
     free = " Preemption was free in this run (overheads: none)." if is_free else ""
-    often = f"{groups[most].label} preempts most: {digits(per_100[most])} times per 100 jobs"
-    losing = f", losing {digits(lost[most])} GPU-hours of work" if lost[most] else ""
-    nothing = "" if any(lost) else " No work was lost: a preempted job continues where it stopped."
-    return f"{often}{losing}.{nothing}{free}"
+    of = [group.label for group in groups]
+    often = f"Preemptions per 100 jobs: {spread(dict(zip(of, per_100, strict=True)), digits)}."
+    losing = f" GPU-hours of work lost: {spread(dict(zip(of, lost, strict=True)), digits)}."
+    nothing = " No work was lost: a preempted job continues where it stopped."
+    return f"{often}{losing if any(lost) else nothing}{free}"

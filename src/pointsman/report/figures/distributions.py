@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 
 from pointsman.report.figures.style import COLOURS, INK, bar, draw_line, legend_above, legend_of_lines, line
 from pointsman.report.metrics.counted import BUCKETS
-from pointsman.report.metrics.groups import Group, baseline_of
-from pointsman.report.units import duration, names
+from pointsman.report.metrics.groups import Group
+from pointsman.report.metrics.paired.changes import LEAST_JOBS
+from pointsman.report.units import duration, spread
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,15 +67,7 @@ def _jct_sentence(groups: list[Group]) -> str:
             f"Half of the jobs end within {duration(low)} of their submit; 1 in 100 takes longer than {duration(high)}."
         )
     medians = {group.label: float(np.median(group.values("jct_s"))) for group in known}
-    said = {label: duration(median) for label, median in medians.items()}
-    best, worst = said[min(medians, key=medians.__getitem__)], said[max(medians, key=medians.__getitem__)]
-    if best == worst:
-        return f"The typical job ends equally soon under all of them (median {best}). A line further left is better."
-    soonest, latest = (names([label for label in said if said[label] == end]) for end in (best, worst))
-    return (
-        f"The typical job ends soonest under {soonest} (median {best}) and latest under {latest} ({worst}). "
-        "A line further left is better."
-    )
+    return f"Median completion time: {spread(medians, duration)}. A line further left is better."
 
 
 def waits_by_gpus(figure: "Figure", groups: list[Group]) -> str:
@@ -96,7 +89,7 @@ def waits_by_gpus(figure: "Figure", groups: list[Group]) -> str:
     axes.set_xticks(range(len(present)), [f"{name}\n({n:,})" for name, n in zip(present, counts, strict=True)])
     axes.grid(False, axis="x")
     _box_legend(figure, groups)
-    return _wait_sentence(baseline_of(groups), present)
+    return _wait_sentence(groups, present)
 
 
 def _waits(group: Group, bucket: str) -> NDArray[np.float64]:
@@ -129,15 +122,19 @@ def _box_legend(figure: "Figure", groups: list[Group]) -> None:
     legend_above(figure, [Patch(**bar(i)) for i, _ in enumerate(groups)], [group.label for group in groups])
 
 
-def _wait_sentence(group: Group, present: list[str]) -> str:
-    means = {bucket: float(_waits(group, bucket).mean()) for bucket in present if _waits(group, bucket).size}
-    if not means:
+def _wait_sentence(groups: list[Group], present: list[str]) -> str:
+    """Which jobs wait longest: under one policy; of several, how long at least and at most those of one GPU count."""
+    waits = {bucket: {group.label: _waits(group, bucket) for group in groups} for bucket in present}
+    means = {bucket: {of: float(x.mean()) for of, x in found.items() if x.size} for bucket, found in waits.items()}
+    enough = [bucket for bucket in present if max(x.size for x in waits[bucket].values()) >= LEAST_JOBS] or present
+    longest = {bucket: max(means[bucket].values()) for bucket in enough if means[bucket]}
+    if not longest:
         return "No counted job has started."
-    worst = max(means, key=means.__getitem__)
-    if means[worst] == 0.0:
-        return f"Under {group.label} no job waits."
+    worst = max(longest, key=longest.__getitem__)
+    if longest[worst] == 0.0:
+        return f"Under {groups[0].label} no job waits." if len(groups) == 1 else "No job waits under any policy."
     gpus = "1 GPU" if worst == "1" else f"{worst} GPUs"
     return (
-        f"Under {group.label} jobs of {gpus} wait longest, {duration(means[worst])} on average. Boxes hold the middle "
-        "half of the jobs, whiskers 5 to 95 %, the line is the median, the diamond the mean."
+        f"Jobs of {gpus} wait longest, on average {spread(means[worst], duration)}. Boxes hold the middle half of the "
+        "jobs, whiskers 5 to 95 %, the line is the median, the diamond the mean."
     )

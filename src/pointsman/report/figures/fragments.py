@@ -11,7 +11,7 @@ from pointsman.report.figures.style import COLOURS, INK
 from pointsman.report.metrics.groups import Group, Run, shown_span_s
 from pointsman.report.metrics.steps import step_means
 from pointsman.report.metrics.summary import stranded
-from pointsman.report.units import digits, percent
+from pointsman.report.units import digits, percent, spread
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,8 +59,8 @@ def _panel_each(figure: "Figure", groups: list[Group]) -> str:
     figure.legend(handles, ["idle", "idle, lost to fragmentation"], loc="outside upper left", ncols=2)
     return (
         "Light: idle GPUs. Dark: idle GPUs while the first job in line waits although it requests no more than are "
-        "idle: they are free, but not together where it could use them. Vertical lines bound the counted submit "
-        "window."
+        f"idle: they are free, but not together where it could use them.{_compared(groups)} Vertical lines bound the "
+        "counted submit window."
     )
 
 
@@ -74,6 +74,12 @@ def _paint_idle(axes: "Axes", run: Run, span_s: float, size: float) -> None:
     for edge_s in (run.window.from_s, run.window.to_s):
         if 0 < edge_s < span_s:
             axes.axvline(edge_s / size, color=INK, linewidth=0.9, linestyle="--")
+
+
+def _compared(groups: list[Group]) -> str:
+    details = {group.label: group.first.summary["fragmentation"] for group in groups}
+    blocked = {label: told["blocked_time_ratio"] for label, told in details.items() if told is not None}
+    return f" Share of the window: {spread(blocked, percent)}." if blocked else ""
 
 
 def _told(group: Group) -> str:

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from pointsman.inputs.messages import counted
 from pointsman.report.figures.distributions import paint_cdf
 from pointsman.report.figures.style import FAINT, INK, draw_line, legend_of_lines, line, time_axis
-from pointsman.report.metrics.groups import Group, Run, baseline_of, shown_span_s
+from pointsman.report.metrics.groups import Group, Run, shown_span_s
 from pointsman.report.metrics.steps import step_means
-from pointsman.report.units import digits, names, percent
+from pointsman.report.units import count, digits, names, percent, spread
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,12 +31,15 @@ def utilisation(figure: "Figure", groups: list[Group]) -> str:
     lower.set_ylabel("jobs waiting")
     lower.set_ylim(bottom=0)
     legend_of_lines(figure, [upper, lower], [group.label for group in groups])
-    first = baseline_of(groups)
-    used = first.mean("window_allocated_ratio")
-    queue = max(_most(run.result.series["pending"]) for run in first.runs)
-    in_use = "" if used is None else f", {percent(used)} of the GPUs are in use while jobs are submitted, and"
-    waits = f"Under {first.label}{in_use} at worst {counted(queue, 'job waits', 'jobs wait')} at once."
-    return f"{waits} Grey: outside the submit window that is counted.{_unknown_use(groups)}"
+    return f"{_use_sentence(groups)} Grey: outside the submit window that is counted.{_unknown_use(groups)}"
+
+
+def _use_sentence(groups: list[Group]) -> str:
+    used = {group.label: group.mean("window_allocated_ratio") for group in groups}
+    known = {label: ratio for label, ratio in used.items() if ratio is not None}
+    queues = {group.label: float(max(_most(run.result.series["pending"]) for run in group.runs)) for group in groups}
+    in_use = f"GPUs in use while jobs are submitted: {spread(known, percent)}. " if known else ""
+    return f"{in_use}Most jobs that wait at once: {spread(queues, count)}."
 
 
 def _most(values: pl.Series) -> int:
@@ -87,22 +89,23 @@ def rho_cdf(figure: "Figure", groups: list[Group]) -> str:
     axes.set_xlabel("finish-time fairness ρ (logarithmic; right of the line: later than with a fair share)")
     axes.xaxis.set_major_formatter("{x:g}")
     legend_of_lines(figure, [axes], [group.label for group in groups])
-    said = " ".join(_rho_sentence(group, run) for group, run in _fairest_and_least([*groups]))
-    return said or "No counted job has ended with a known fairness."
+    return _rho_sentence([*groups]) or "No counted job has ended with a known fairness."
 
 
-def _rho_sentence(group: Group, run: Run) -> str:
-    slow, worst = (_times(run.summary[f"fairness_rho_{name}"]) for name in ("p99", "max"))
-    at_most = "no longer than" if slow == "1" else f"at most {slow} times as long as"
-    return f"Under {group.label} 99 of 100 jobs take {at_most} with a fair share, and the worst {worst} times as long."
+def _rho_sentence(groups: list[Group]) -> str:
+    """Of the first seed of each policy."""
+    slow, worst = (
+        {group.label: ratio for group in groups if (ratio := group.first.summary[f"fairness_rho_{name}"]) is not None}
+        for name in ("p99", "max")
+    )
+    if not worst:
+        return ""
+    return (
+        f"99 of 100 jobs take at most this many times as long as with a fair share: {spread(slow, _times)}; "
+        f"the worst: {spread(worst, _times)}."
+    )
 
 
 def _times(ratio: float) -> str:
     """Three digits, or six decimals where three digits would round the difference from 1 away."""
     return text if (text := digits(ratio)) != "1" else f"{ratio:.6f}".rstrip("0").rstrip(".")
-
-
-def _fairest_and_least(groups: list[Group]) -> list[tuple[Group, Run]]:
-    known = [(group, group.first) for group in groups if group.first.summary["fairness_rho_max"] is not None]
-    ranked = sorted(known, key=lambda pair: pair[1].summary["fairness_rho_p99"])
-    return ranked[:1] + ranked[-1:] if len(ranked) > 1 else ranked

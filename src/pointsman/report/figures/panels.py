@@ -10,7 +10,7 @@ from pointsman.report.figures import grid
 from pointsman.report.figures.style import COLOURS, HATCHES, INK, columns_of, shown_name
 from pointsman.report.metrics.groups import Group, Run, shown_span_s
 from pointsman.report.metrics.holdings import mean_held
-from pointsman.report.units import number_of_jobs, percent
+from pointsman.report.units import number_of_jobs, percent, spread
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,7 +46,7 @@ def tenant_shares(figure: "Figure", groups: list[Group]) -> str:
         shown = [shown_name(name) for name in names]
         ncols = columns_of(shown, figure.get_figwidth(), most=len(shown))
         figure.legend(drawn, shown, loc="outside upper left", ncols=ncols, title=f"by {by}", alignment="left")
-    return _tenant_sentence(groups[0].first, by)
+    return _tenant_sentence(groups, by)
 
 
 def any_tenants(groups: list[Group]) -> bool:
@@ -86,11 +86,23 @@ def _stack(axes: "Axes", edges: NDArray[np.float64], shares: NDArray[np.float64]
     ]  # fmt: skip
 
 
-def _tenant_sentence(run: Run, by: str) -> str:
+def _tenant_sentence(groups: list[Group], by: str) -> str:
+    """The share of the largest tenant under each policy; of one policy, those of the three largest."""
+    shares = {group.label: _gpu_hours(group.first, by) for group in groups}
+    first = shares[groups[0].label]
+    most = sorted(first, key=first.__getitem__, reverse=True)[:3]
+    if len(groups) == 1:
+        said = ", ".join(f"{name} {percent(first[name])}" for name in most)
+        return f"Of {len(first):,} {by}s these have most GPU-hours (of counted jobs): {said}."
+    of_largest = spread({label: of.get(most[0], 0.0) for label, of in shares.items()}, percent)
+    return f"Of {len(first):,} {by}s {most[0]} has most GPU-hours (of counted jobs): {of_largest}."
+
+
+def _gpu_hours(run: Run, by: str) -> dict[str, float]:
+    """Each tenant's share."""
     rows = run.summary[f"by_{by}"]
     total = sum(row["gpu_hours"] for row in rows) or 1.0
-    top = ", ".join(f"{row[by]} {percent(row['gpu_hours'] / total)}" for row in rows[:3])
-    return f"Of {len(rows):,} {by}s these have most GPU-hours (of counted jobs): {top}."
+    return {str(row[by]): row["gpu_hours"] / total for row in rows}
 
 
 def occupancy(figure: "Figure", groups: list[Group]) -> str:
@@ -139,7 +151,10 @@ def _filled(run: Run, edges_s: NDArray[np.float64]) -> NDArray[np.float64] | Non
 def _occupancy_sentence(group: Group) -> str:
     nodes = int(group.first.result.info["nodes"])
     row = _nodes_of_a_row(nodes)
-    return f"Each row is {row}; bright is busy. Bands that stay dark are nodes that the placement uses last."
+    return (
+        f"Where jobs ran, not how well: each row is {row}, and bright is busy. Bands that stay dark are nodes that the "
+        "placement uses last."
+    )
 
 
 def _left_out(groups: list[Group]) -> str:

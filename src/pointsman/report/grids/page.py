@@ -31,6 +31,7 @@ def make_grid_page(grid: Grid, *, command: str | None = None) -> Page:
         price=None,
         waiting=None,
         command=command,
+        timeline=None,
     )
     return Page(html, drawings)
 

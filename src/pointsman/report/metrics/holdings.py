@@ -26,7 +26,8 @@ def horizon_s(result: Result) -> float:
     last_end_s = 0.0 if ended is None else float(ended - jobs["submit_s"].min())  # ty: ignore
     if jobs["end_s"].null_count() == 0 or series.is_empty():
         return last_end_s
-    return max(last_end_s, float(series["time_ms"].max()) / 1000)  # ty: ignore
+    last_sample_s = float(series["time_ms"].max()) / 1000  # ty: ignore
+    return max(last_end_s, last_sample_s, float(result.info.get("until_s") or 0.0))
 
 
 def holdings(result: Result) -> pl.DataFrame | None:
@@ -37,7 +38,7 @@ def holdings(result: Result) -> pl.DataFrame | None:
     job table, ``node`` null (of a log's own schedule known where the log names it); None otherwise.
     """
     if result.events is not None:
-        held = _from_log(result, result.events)
+        held = parts_held(result, result.events).select("row", "node", "gpus", "gpu_mask", "from_s", "to_s")
         return divided(held) if shares_gpus(result) else held.drop("gpu_mask")
     changes = shares_gpus(result) or model_of_run(result.info).adapts_gangs
     return _from_jobs(result) if not changes and result.jobs["preemptions"].sum() == 0 else None
@@ -75,7 +76,12 @@ def _mean_gpus() -> pl.Expr:
     return pl.min_horizontal(mean, "gpus").alias("gpus")
 
 
-def _from_log(result: Result, events: pl.DataFrame) -> pl.DataFrame:
+def parts_held(result: Result, events: pl.DataFrame) -> pl.DataFrame:
+    """One row per node part of every start in the plan log: ``row, node, gpus, gpu_mask, from_s, to_s`` (s since the
+    first submit); the number of the `holding` that it is part of, by job and time; and the places in the log at which
+    this begins (`taken`) and is first given up (`given_up`): null where the job took other GPUs instead, or held these
+    when the run was cut.
+    """
     takes, releases = (is_one_of(events, kinds).to_numpy() for kinds in (TAKES, RELEASES))
     order = _by_row(events["row"].to_numpy(), np.flatnonzero(takes | releases))
     row, seq, time_ms = (events[name].to_numpy()[order] for name in ("row", "seq", "time_ms"))
@@ -88,8 +94,16 @@ def _from_log(result: Result, events: pl.DataFrame) -> pl.DataFrame:
     goes_on = np.append(row[opens][1:] == row[opens][:-1], False)  # its next holding begins where this one ends
     open_end_s = np.where(goes_on, np.roll(begin_s, -1), horizon_s(result))
     end_s = np.where(start[last], open_end_s, time_ms[last] / 1000)
+    given_up = np.full(len(last), -1)
+    given_up[holding[~start][::-1]] = order[~start][::-1]  # the first of each is written last
     parts = events.select("row", "node", "gpus", "gpu_mask")[order[start]]
-    return parts.with_columns(from_s=pl.Series(time_ms[start]) / 1000, to_s=pl.Series(end_s[holding[start]]))
+    return parts.with_columns(
+        from_s=pl.Series(time_ms[start]) / 1000,
+        to_s=pl.Series(end_s[holding[start]]),
+        holding=pl.Series(holding[start]),
+        taken=pl.Series(order[start]),
+        given_up=pl.Series(given_up[holding[start]]).replace(-1, None),
+    )
 
 
 def _by_row(row: NDArray[np.int64], chosen: NDArray[np.int64]) -> NDArray[np.int64]:

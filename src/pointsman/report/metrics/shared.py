@@ -53,7 +53,7 @@ def divided(held: pl.DataFrame) -> pl.DataFrame:
     """Holdings (``row, node, gpu_mask, from_s, to_s``) GPU by GPU and stretch by stretch: ``row, node, gpus, beside,
     from_s, to_s``. Of a GPU with n jobs (`beside`) each holds 1/n.
     """
-    part, bit = np.nonzero(np.unpackbits(_bytes(held["gpu_mask"]), axis=1, bitorder="little"))
+    part, bit = bits_of(held["gpu_mask"])
     gpu = held["node"].to_numpy()[part] * MAX_NODE_GPUS + bit
     span = np.stack([held["from_s"].to_numpy()[part], held["to_s"].to_numpy()[part]])
     (first, last), edges_gpu, edges_s, jobs = _stretches(gpu, span)
@@ -72,8 +72,11 @@ def divided(held: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _bytes(masks: pl.Series) -> NDArray[np.uint8]:
-    return np.ascontiguousarray(masks.to_numpy()).view(np.uint8).reshape(-1, 8)
+def bits_of(masks: pl.Series) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The place of each mask and the number of each bit that is set in it, in order."""
+    octets = np.ascontiguousarray(masks.to_numpy()).view(np.uint8).reshape(-1, 8)
+    place, bit = np.nonzero(np.unpackbits(octets, axis=1, bitorder="little"))
+    return place, bit
 
 
 def _stretches(

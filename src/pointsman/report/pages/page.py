@@ -14,7 +14,7 @@ from pointsman.report.figures.drawing import Drawing
 from pointsman.report.figures.price import draw_price
 from pointsman.report.figures.style import THEMED
 from pointsman.report.metrics.comparison import Comparison
-from pointsman.report.metrics.groups import Group, simulated
+from pointsman.report.metrics.groups import Group, run_name, simulated
 from pointsman.report.metrics.paired.changes import Change
 from pointsman.report.metrics.price import Price
 from pointsman.report.metrics.sections.registered import facts_of_factors
@@ -74,6 +74,7 @@ def make_page(
         price=None if price is None else replace(price_table(price), note=""),  # which is under the picture
         waiting=waiting(groups),
         command=command,
+        timeline=_timeline(policies, is_compared=comparison is not None) if runs else None,
     )
     return Page(html, drawings)
 
@@ -88,6 +89,17 @@ def _of_price(comparison: Comparison | None) -> list[Drawing]:
     if comparison is None or comparison.price is None:
         return []
     return [draw_price(comparison.price, comparison.groups)]
+
+
+def _timeline(policies: list[Group], *, is_compared: bool) -> str | None:
+    """The command, in the directory of the page, that draws the timeline of a run beside it that kept its events: of a
+    comparison, under the policy that the lead names.
+    """
+    group = featured(policies) or policies[0]
+    if group.first.result.events is None:
+        return None
+    place = f"runs/{run_name(group, group.first)}" if is_compared else "."
+    return f"pointsman report {place} --timeline run.json.gz"
 
 
 def who_pays(comparison: Comparison, policies: list[Group]) -> list[Change]:

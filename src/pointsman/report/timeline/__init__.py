@@ -1,0 +1,1 @@
+"""A run as a timeline: the Trace Event format, which Perfetto and ``chrome://tracing`` open."""
