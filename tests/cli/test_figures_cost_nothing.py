@@ -38,6 +38,7 @@ def paint(monkeypatch: pytest.MonkeyPatch) -> Callable[[Paint], None]:
         for name in (
             "report.grids.figures._paint_lines",
             "report.grids.figures._paint_cdfs",
+            "report.figures.price._paint",
             "capacity.picture._paint",
         ):
             monkeypatch.setattr(f"pointsman.{name}", paint)
@@ -56,13 +57,13 @@ def says_so(*_: Any) -> str:
 
 VERBS = {
     "simulate": (("simulate", "jobs.csv", *FIFO, "-o", "out"), ["1-jct-cdf"], "job completion time, mean"),
-    "compare": (("compare", "jobs.csv", *BOTH, "-o", "out"), ["1-jct-cdf"], "srtf"),
+    "compare": (("compare", "jobs.csv", *BOTH, "-o", "out"), ["1-jct-cdf", "9-price"], "srtf"),
     "a grid": (
         ("compare", "jobs.csv", *BOTH, *LOADS, "-o", "out"),
         ["1a-mean-jct", "1b-mean-pending", "2-jct-cdf"],
         "srtf",
     ),
-    "report": (("report", "kept", "-o", "out"), ["1-jct-cdf"], "srtf"),
+    "report": (("report", "kept", "-o", "out"), ["1-jct-cdf", "9-price"], "srtf"),
     "report of a grid": (
         ("report", "grid", "-o", "out"),
         ["1a-mean-jct", "1b-mean-pending", "2-jct-cdf"],

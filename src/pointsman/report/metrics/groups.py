@@ -32,6 +32,11 @@ class Run(Measured):
         """Its figures, as `summarise` gives them."""
         return figures(self)
 
+    @cached_property
+    def paired(self) -> dict[tuple[str, int], tuple["Run", Any]]:
+        """What `differences` has resampled, by column and the id of the other run, which is held here."""
+        return {}
+
 
 def measure(result: Result, window: tuple[float, float] | None = None) -> Run:
     """A run to report on, measured once whatever is made of it; `window` as in `summarise`.

@@ -139,9 +139,18 @@ def _figures(sides: list[_Side], metric: str) -> Floats | None:
     return None if None in found else np.array(found, dtype=np.float64)
 
 
+def _resampled(pair: tuple[_Side, _Side], column: str) -> dict[str, tuple[Interval, Interval | None]] | None:
+    """`paired_bootstrap` of one column, once for all tables, sentences and figures."""
+    first, second = pair
+    known, key = first.run.paired, (column, id(second.run))
+    if key not in known:
+        known[key] = second.run, paired_bootstrap(*(side.counted[column].to_numpy() for side in pair))
+    return known[key][1]
+
+
 def _over_jobs(pair: tuple[_Side, _Side], metrics: Sequence[str], method: str) -> dict[str, Difference]:
     columns = {RESAMPLED[metric][0] for metric in metrics if metric in RESAMPLED}
-    resampled = {column: paired_bootstrap(*(side.counted[column].to_numpy() for side in pair)) for column in columns}
+    resampled = {column: _resampled(pair, column) for column in columns}
     found = {metric: _over_seeds([pair], metric, is_baseline=False) for metric in metrics}
     for metric in RESAMPLED.keys() & found.keys():
         column, kind = RESAMPLED[metric]
