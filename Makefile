@@ -79,7 +79,7 @@ wheel: .venv
 	rm -rf dist out/wheel
 	$(BIN)/hatchling build -d dist
 	$(BIN)/python -m venv out/wheel
-	out/wheel/bin/pip install --quiet --disable-pip-version-check --constraint requirements.lock "$$(echo dist/*.whl)[plot]"
+	out/wheel/bin/pip install --quiet --disable-pip-version-check --constraint requirements.lock dist/*.whl
 	out/wheel/bin/pip check
 	cd out/wheel && bin/pointsman --version
 	cd out/wheel && bin/pointsman trace generate --like philly --jobs 500 --cluster 8x8 --seed 1 -o jobs.parquet
