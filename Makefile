@@ -79,7 +79,7 @@ wheel: .venv
 	rm -rf dist out/wheel
 	$(BIN)/hatchling build -d dist
 	$(BIN)/python -m venv out/wheel
-	out/wheel/bin/pip install --quiet --disable-pip-version-check --constraint requirements.lock "$$(echo dist/*.whl)[plot]"
+	out/wheel/bin/pip install --quiet --disable-pip-version-check --constraint requirements.lock dist/*.whl
 	out/wheel/bin/pip check
 	cd out/wheel && bin/pointsman --version
 	cd out/wheel && bin/pointsman trace generate --like philly --jobs 500 --cluster 8x8 --seed 1 -o jobs.parquet
@@ -108,8 +108,8 @@ bench: .venv
 	$(BIN)/python -m benchmarks
 
 docs: .venv
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	$(BIN)/zensical build --clean --strict
 
 clean:
-	rm -rf .venv out site build dist .coverage .hypothesis .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf .venv out site build dist .cache .coverage .hypothesis .pytest_cache .ruff_cache .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -5,8 +5,6 @@ import pytest
 from pointsman.capacity.curve import Curve, Point, parse_target
 from pointsman.capacity.picture import picture
 
-pytest.importorskip("matplotlib")
-
 CURVES = [
     Curve("fifo", [Point(1, 8, None), Point(2, 16, 7200.0), Point(3, 24, 3000.0)], Point(3, 24, 3000.0)),
     Curve("srtf", [Point(1, 8, None), Point(2, 16, 9000.0)], None),

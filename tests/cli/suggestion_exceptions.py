@@ -60,6 +60,7 @@ NO_COMMAND = {
     "the run's --estimate, or nothing": "the help of a parameter",
     "as --node-interference takes it": "the help of a parameter",
     "As of 'pointsman simulate'.": "the help of a parameter",
+    "of any format that 'pointsman trace formats' lists": "the help of a command",
     "a checkpoint is what 'pointsman train -o DIR' wrote": "what made a file",
     "give the directory that 'pointsman compare' wrote": "what made a file",
     "'pointsman simulate --policy metarl -o DIR', or none": "what made a file",

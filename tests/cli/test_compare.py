@@ -270,7 +270,6 @@ def test_tables_for_documents(command: Command, jobs: str) -> None:
 def test_figures_of_a_run_in_the_formats_that_are_named(
     command: Command, jobs: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("matplotlib")
     monkeypatch.setattr("pointsman.report.figures.files.KINDS", KINDS[:2])  # each takes a second
     assert command("compare", jobs, "--cluster", "2x4", "--policy", "fifo", "--policy", "srtf", "-o", "out").code == 0
     done = command("report", "out", "--figures", "figures", "--format", "pdf,png")

@@ -13,8 +13,6 @@ from pointsman.report.figures.catalogue import KINDS
 
 from .conftest import Command, Once
 
-pytest.importorskip("matplotlib")
-
 CASES = Path(__file__).parents[2].parent / "shared/field/cases"
 CLUSTER = ("--cluster", "2x4")
 FIFO = (*CLUSTER, "--policy", "fifo")

@@ -207,7 +207,6 @@ def test_a_report_made_again_is_the_grids_own(command: Command, jobs: str, monke
 
 
 def test_figures_of_a_grid_for_papers(command: Command, grid: None) -> None:
-    pytest.importorskip("matplotlib")
     done = command("report", "grid", "--figures", "figures", "--format", "pdf,png", "--width", "3.3in")
     assert (done.code, "figures: 6 files in figures" in done.err) == (0, True), done.err
     assert {path.name for path in Path("figures").iterdir()} == {

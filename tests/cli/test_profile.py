@@ -1,6 +1,7 @@
 import csv
 import io
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,14 @@ def test_a_fit_is_reported_and_can_be_used(command: Command, measurements: str) 
     taken = command("profile", "fit", measurements, "-o", "fitted.yaml")
     assert (taken.code, "exists already" in taken.err) == (2, True)
     assert command("profile", "fit", measurements, "-o", "fitted.yaml", "--force").code == 0
+
+
+def test_without_scipy_it_says_how_to_install_it(
+    command: Command, measurements: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "scipy.optimize", None)
+    done = command("profile", "fit", measurements)
+    assert (done.code, "needs SciPy: pip install 'pointsman[fit]'" in done.err) == (2, True)
 
 
 def test_the_table_has_laws_and_errors(command: Command, measurements: str) -> None:

@@ -1,5 +1,6 @@
 """`scontrol show node` of sites whose GPUs are known: physical GPUs are counted, whatever Slurm makes of them."""
 
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from pointsman.cluster import Cluster
 from pointsman.cluster.imports.cards import cards
 from pointsman.cluster.imports.read import import_nodes
+from pointsman.errors import UsageError
 from tests.workload.sacct_exports.nodes import Node, cut, node_lists, physical, scontrol, whole
 
 
@@ -54,3 +56,10 @@ def test_slices_of_several_sizes_are_fitted_together(tmp_path: Path) -> None:
     assert imported(tmp_path, [cut("n1", 2, {"3g.20gb": 1, "2g.10gb": 1, "1g.5gb": 2})]) == {"a100": 2}
     assert cards({"1g.5gb": 3000}, "a100") == 429
     assert cards({"3g.20gb": 1000, "2g.10gb": 1000, "1g.5gb": 2000}, "a100") == 1000
+
+
+def test_without_scipy_only_slices_of_several_sizes_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "scipy.optimize", None)
+    assert cards({"1g.5gb": 15}, "a100") == 3
+    with pytest.raises(UsageError, match=r"3 of 1g.5gb and 1 of 3g.20gb.*: pip install 'pointsman\[fit\]'"):
+        cards({"1g.5gb": 3, "3g.20gb": 1}, "a100")

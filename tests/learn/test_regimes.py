@@ -5,8 +5,20 @@ from math import log
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from pointsman.learn.policies.adaptation.regimes import DIVERGENCE, ENDS, JOBS, Regimes, by_chance, divergence, mix
+from pointsman.learn.policies.adaptation.regimes import (
+    CHANCE,
+    DIVERGENCE,
+    ENDS,
+    JOBS,
+    Regimes,
+    by_chance,
+    chi_squared_tail,
+    divergence,
+    exceeded,
+    mix,
+)
 
 
 def after(*models: int) -> Regimes:
@@ -56,6 +68,12 @@ def test_however_many_models_there_are_chance_is_no_change(models: int) -> None:
         beyond += apart > DIVERGENCE
         assert apart < max(DIVERGENCE, by_chance(models))
     assert (beyond > 500) == (models == 40)
+
+
+@pytest.mark.parametrize("freedom", [1, 2, 3, 4, 7, 10, 59, 100])
+def test_the_chi_squared_distribution_against_scipy(freedom: int) -> None:
+    assert exceeded(CHANCE, freedom) == pytest.approx(stats.chi2.isf(CHANCE, freedom), rel=1e-12)
+    assert chi_squared_tail(1.7, freedom) == pytest.approx(stats.chi2.sf(1.7, freedom), rel=1e-12)
 
 
 def test_other_models_are_a_change_however_many_there_are() -> None:

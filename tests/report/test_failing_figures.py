@@ -19,8 +19,6 @@ from pointsman.report.rundir import is_whole_run, write_comparison, write_run
 
 from .small_results import Job, simulate
 
-pytest.importorskip("matplotlib")
-
 PARTS = ("paint", "size", "has_something", "of")
 Fail = Callable[[str, str], None]
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from matplotlib.figure import Figure
 
 from pointsman.engine.run.result import Result
 from pointsman.errors import UsageError
@@ -12,10 +13,6 @@ from pointsman.report.figures.style import COLOURS, INK, MARKERS, Painting
 from pointsman.report.metrics.groups import group_runs
 from pointsman.workload import generate
 from tests.free import simulate
-
-pytest.importorskip("matplotlib")
-
-from matplotlib.figure import Figure
 
 
 @pytest.fixture(scope="module")

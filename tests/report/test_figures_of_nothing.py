@@ -18,8 +18,6 @@ from pointsman.report.metrics.comparison import compare
 from pointsman.workload import Workload
 from tests import free
 
-pytest.importorskip("matplotlib")
-
 JOBS = pl.DataFrame(
     {
         "submit_s": [0.0, 0.0, 30.0, 60.0, 61.0, 600.0],

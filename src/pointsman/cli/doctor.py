@@ -52,12 +52,7 @@ def examine() -> Iterator[Finding]:
 
 def _versions() -> Iterator[Finding]:
     for name, version in dependency_versions().items():
-        absent = version == "not installed"
-        optional = name == "matplotlib"
-        state = ("missing" if optional else "broken") if absent else "ok"
-        yield Finding(
-            name, state, "reports have no figures: pip install 'pointsman[plot]'" if absent and optional else version
-        )
+        yield Finding(name, "broken" if version == "not installed" else "ok", version)
 
 
 def _machine() -> str:

@@ -6,6 +6,7 @@ from typing import Final
 
 from pointsman.cluster.gpu_catalogue import known_gpu
 from pointsman.cluster.quantities import memory_bytes
+from pointsman.errors import UsageError
 from pointsman.inputs.gpu_names import SLICES_OF_A_GPU, known_name
 
 MEMORY_SLICES: Final = 8
@@ -25,7 +26,11 @@ def compute_slices(profile: str) -> int | None:
 
 
 def cards(slices: Mapping[str, int], gpu_type: str = "") -> int:
-    """The fewest GPUs of a type that so many instances of each profile fit on."""
+    """The fewest GPUs of a type that so many instances of each profile fit on.
+
+    Raises:
+        UsageError: there are several profiles, and SciPy is not installed.
+    """
     four = known_name(gpu_type) in _OF_FOUR
     whole = 4 if four else SLICES_OF_A_GPU
     slice_gb = _slice_gb(slices, gpu_type)
@@ -35,7 +40,12 @@ def cards(slices: Mapping[str, int], gpu_type: str = "") -> int:
         sizes.append((compute, min(2 * compute if four else _memory(profile, slice_gb), MEMORY_SLICES)))
     if len(sizes) == 1:
         return -(-sum(slices.values()) // _fills(sizes, whole, MEMORY_SLICES)[0][0])
-    return _fewest(_fills(sizes, whole, MEMORY_SLICES), list(slices.values()))
+    try:
+        return _fewest(_fills(sizes, whole, MEMORY_SLICES), list(slices.values()))
+    except ImportError:
+        raise UsageError(
+            f"to count the GPUs that hold {said(slices)}, SciPy is needed: pip install 'pointsman[fit]'"
+        ) from None
 
 
 def _fills(sizes: Sequence[tuple[int, int]], compute: int, memory: int) -> list[list[int]]:

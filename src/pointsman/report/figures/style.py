@@ -165,7 +165,7 @@ def check_matplotlib() -> None:
             import matplotlib.backends.backend_svg
             import matplotlib.figure  # noqa: F401
     except ImportError:
-        raise RunError("figures need matplotlib; install it with: pip install 'pointsman[plot]'") from None
+        raise RunError("figures need matplotlib; install it with: pip install matplotlib") from None
 
 
 @contextmanager

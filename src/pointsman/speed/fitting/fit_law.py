@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from pointsman.errors import UsageError
 from pointsman.speed.fitting.fit import fit_compute
 from pointsman.speed.fitting.measurements import Step
 from pointsman.speed.fitting.step_law import Cards, LinkLaw, ModelLaw, NetworkLaw, PlatformLaw, Rings
@@ -43,6 +44,9 @@ def fit_platform(
         steps: measurements of one GPU type, of any models and placements.
         kinds: what network cards to try: shared by a node's GPUs, or one each.
         deltas: δ from which searches begin.
+
+    Raises:
+        UsageError: SciPy is not installed.
     """
     spread = {step.model for step in steps if sum(step.placement) > 1}
     together = [step for step in steps if step.model in spread]
@@ -105,7 +109,10 @@ class _Search:
 
     def result(self, deltas: Sequence[float]) -> tuple[float, PlatformLaw]:
         """The least cost found from any of `deltas`, and the law there."""
-        from scipy.optimize import least_squares
+        try:
+            from scipy.optimize import least_squares
+        except ImportError:
+            raise UsageError("fitting a network model needs SciPy: pip install 'pointsman[fit]'") from None
 
         low, high = self._bounds()
         starts = [self._begin(delta) for delta in deltas]

@@ -2,7 +2,9 @@
 noticed is ours).
 """
 
+import math
 from collections import deque
+from functools import cache
 from typing import Final
 
 import numpy as np
@@ -72,9 +74,33 @@ def by_chance(models: int) -> float:
     """The divergence, in nats, of the mixes of twice `JOBS` jobs of so many models that jobs drawn alike exceed with
     probability `CHANCE`: 4 `JOBS` times it has a chi-squared distribution (the G-test of homogeneity).
     """
-    from scipy.special import chdtri
+    return exceeded(CHANCE, models - 1) / (4 * JOBS) if models > 1 else 0.0
 
-    return float(chdtri(models - 1, CHANCE)) / (4 * JOBS) if models > 1 else 0.0
+
+@cache
+def exceeded(chance: float, freedom: int) -> float:
+    """What a chi-squared variable of `freedom` degrees exceeds with probability `chance`."""
+    low, high = 0.0, 1.0
+    while chi_squared_tail(high, freedom) > chance:
+        low, high = high, 2 * high
+    for _ in range(80):
+        middle = (low + high) / 2
+        low, high = (middle, high) if chi_squared_tail(middle, freedom) > chance else (low, middle)
+    return high
+
+
+def chi_squared_tail(x: float, freedom: int) -> float:
+    """P(X > x) of a chi-squared variable, in closed form.
+
+    Source: Abramowitz and Stegun, 26.4.4 and 26.4.5.
+    """
+    half, odd = x / 2, freedom % 2
+    term = 2 * math.sqrt(half / math.pi) if odd else 1.0
+    total = 0.0
+    for k in range(freedom // 2):
+        total += term
+        term *= half / (k + 1 + odd / 2)
+    return (math.erfc(math.sqrt(half)) if odd else 0.0) + math.exp(-half) * total
 
 
 def divergence(one: dict[int, float], other: dict[int, float]) -> float:
