@@ -56,7 +56,7 @@ def simulate(
     decision_time: str | float = 0.0,
     enforce_limits: bool = False,
     log_speeds: bool = False,
-    log: bool | None = True,
+    log: bool | None = None,
     audit: bool = False,
     node_events: Sequence[tuple[float, str, str]] = (),
     cancels: Sequence[tuple[float, int]] = (),
@@ -100,7 +100,8 @@ def simulate(
             Default: 0.0.
         enforce_limits: Kill jobs that exceed their time limit.
         log_speeds: Record every change of a job's speed, in speeds.parquet.
-        log: Keep a log of every event and decision, in events.parquet; null keeps it only while it is small.
+        log: Keep a log of every event and decision. Default: kept while it is small, then dropped; an assumption of
+            the result says so.
         audit: Check every invariant at every event (slow).
         node_events: Changes of node states: tuples of time_s, node name or index, and UP, DRAIN or DOWN.
         cancels: Jobs that their users cancel: tuples of time_s, after the job's submission, and row.

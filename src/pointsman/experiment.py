@@ -256,6 +256,12 @@ class Assumptions(_Factors):
 class RunOptions(Assumptions):
     """Every option of one run, checked: what `pointsman.api.open_simulation` takes."""
 
+    log: bool | None = option(
+        "Keep a log of every event and decision.",
+        None,
+        unset="kept while it is small, then dropped; an assumption of the result says so",
+        see="../formats/run-directory.md#eventsparquet",
+    )
     seed: Seed = option("Random seed.", 0, metavar="SEED", panel=WHAT)
     node_events: SkipValidation[Any] = option(
         "Changes of node states: tuples of time_s, node name or index, and UP, DRAIN or DOWN.", ()

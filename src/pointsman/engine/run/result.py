@@ -44,7 +44,8 @@ class Result:
         """``Result(gittins on jobs.csv, 2,000 jobs, seed 0)``."""
         source = (self.info.get("workload") or {}).get("source", "jobs")
         policy = self.info.get("policy_name") or self.info.get("policy", "?")
-        return f"Result({policy} on {source}, {self.jobs.height:,} jobs, seed {self.info.get('seed', 0)})"
+        silent = "" if self.events is not None or self.info.get("logged") else ", without events"
+        return f"Result({policy} on {source}, {self.jobs.height:,} jobs, seed {self.info.get('seed', 0)}{silent})"
 
     def _repr_html_(self) -> str:
         """For notebooks: the table that `pointsman simulate` prints."""
