@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from pointsman.cluster.load import check_order
 from pointsman.experiment import Experiment, ExperimentSpec, Metadata
 from pointsman.inputs.option_types import as_list
 from pointsman.parallel.pool import workers
@@ -12,11 +13,11 @@ from pointsman.report.staging import refuse_taken
 from pointsman.sweeps.cells import at_their_loads, run_tasks, tasks_of
 from pointsman.sweeps.kept import results_for
 from pointsman.sweeps.outcome import grid_of
-from pointsman.workload import Workload, read_workload
+from pointsman.workload.given import GivenWorkload, workload_of
 
 
 def sweep(
-    workload: Workload | str | Path,
+    workload: GivenWorkload,
     cluster: str | Sequence[str],
     policy: str | Sequence[str],
     *,
@@ -36,7 +37,7 @@ def sweep(
     Each of `cluster`, `policy`, `load`, `estimate` and `seed` is one value or a list of them.
 
     Args:
-        workload: A `Workload`, or a file that `read_workload` reads.
+        workload: A `Workload`, a file that `read_workload` reads, or a table that `Workload.of` takes.
         cluster: Names, shorthands or files, as `load_cluster` takes them.
         policy: Names; the first is the baseline. Python files count as names: ``my_policy.py:MyPolicy``.
         load: Offered load to which the gaps between submissions are rescaled; None is the log's own.
@@ -55,7 +56,8 @@ def sweep(
         InputError: the workload or a cluster file is wrong, or a gang could never start.
         UsageError: an option, a policy or a parameter is wrong, a value is given twice, or the directory exists.
     """
-    log = workload if isinstance(workload, Workload) else read_workload(workload)
+    check_order(workload)
+    log = workload_of(workload)
     spec = ExperimentSpec.checked(
         {
             **options,

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from pointsman.engine.rate_models.registry import options_of_factors
 from pointsman.engine.run.result import Result
 from pointsman.errors import UsageError
+from pointsman.inputs.messages import described
 from pointsman.report.metrics.counted import submit_window
 from pointsman.report.metrics.holdings import horizon_s
 from pointsman.report.metrics.measured import Measured
@@ -179,6 +180,11 @@ def group_runs(results: Sequence[Result | Run], window: tuple[float, float] | No
     Raises:
         UsageError: there are none, one run is there twice, or no job was submitted in the window.
     """
+    if isinstance(results, str | Result) or not all(isinstance(each, Result | Run) for each in results):
+        raise UsageError(
+            f"compare takes a list of results, not {described(results)}: "
+            "pointsman.compare([pointsman.simulate(workload, cluster, policy) for policy in policies])"
+        )
     if not results:
         raise UsageError("no run to report; give at least one")
     runs = [result if isinstance(result, Run) else measure(result, window) for result in results]
