@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from pointsman.api import check_fits, check_run
 from pointsman.cluster import load_cluster
@@ -9,7 +10,8 @@ from pointsman.engine.run.result import Result
 from pointsman.experiment import Cell, CellSpec
 from pointsman.parallel.file_bundle import Parcel, pack
 from pointsman.parallel.workers import Workers
-from pointsman.policies.registry import get_policy
+from pointsman.policies.given import policy_of
+from pointsman.sweeps.choices import call_of, told_apart
 from pointsman.sweeps.digests import run_digest, workload_digest
 from pointsman.sweeps.kept import Store, finish
 from pointsman.sweeps.runs import Run, runs_of, simulated
@@ -54,8 +56,8 @@ def check_cell(spec: CellSpec, workload: Workload) -> None:
     """
     options = spec.run_options(spec.seeds[0])
     for choice in spec.policies:
-        policy = get_policy(choice.name)
-        check_run(workload, policy, policy.make(choice.params), options)
+        policy, made = policy_of(*call_of(choice))
+        check_run(workload, policy, made, options)
 
 
 def check_cluster(spec: CellSpec, workload: Workload, **more: str) -> None:
@@ -67,7 +69,7 @@ def check_cluster(spec: CellSpec, workload: Workload, **more: str) -> None:
     """
     cluster, options = load_cluster(spec.cluster), spec.run_options(spec.seeds[0], **more)
     for choice in spec.policies:
-        check_fits(workload, cluster, get_policy(choice.name).make(choice.params), options)
+        check_fits(workload, cluster, policy_of(*call_of(choice))[1], options)
 
 
 def tasks_of(cells: Sequence[Cell], workloads: Sequence[Workload]) -> list[list[Task]]:
@@ -83,16 +85,14 @@ def tasks_of(cells: Sequence[Cell], workloads: Sequence[Workload]) -> list[list[
         for cell, workload in zip(cells, workloads, strict=True):
             check_cluster(cell.spec, workload)
     digests = {id(workload): workload_digest(workload) for workload in workloads}
-    found = []
-    for cell, workload in zip(cells, workloads, strict=True):
-        cluster = load_cluster(cell.spec.cluster)
-        found.append(
-            [
-                Task(run_digest(digests[id(workload)], cluster, cell.spec, run), cell.spec, workload, run)
-                for run in runs_of(cell.spec)
-            ]
-        )
-    return found
+    cluster_of = cache(load_cluster)
+
+    def task(spec: CellSpec, workload: Workload, run: Run) -> Task:
+        digest = run_digest(digests[id(workload)], cluster_of(spec.cluster), spec, run, *told_apart(run.choice))
+        return Task(digest, spec, workload, run)
+
+    pairs = zip(cells, workloads, strict=True)
+    return [[task(cell.spec, workload, run) for run in runs_of(cell.spec)] for cell, workload in pairs]
 
 
 def run_tasks(
