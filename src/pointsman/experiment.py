@@ -375,6 +375,15 @@ class _Replayed(_Part):
         metavar="LIST",
         panel=WHAT,
     )
+    workload_seeds: tuple[Seed, ...] = option(
+        "Random seeds that draw the jobs of a generated log anew; every run is made on each of these workloads.",
+        (),
+        unset="the jobs of the log",
+        example="0-4",
+        metavar="LIST",
+        see="../guides/sweeps.md#several-generated-workloads",
+        panel=WHAT,
+    )
     load: Load | None = option(
         f"Offered load to which the gaps between submissions are rescaled, from {MIN_LOAD:g} to {MAX_LOAD:g}.",
         None,
@@ -393,7 +402,7 @@ class _Replayed(_Part):
         panel=WHAT,
     )
 
-    @field_validator("policies", "seeds")
+    @field_validator("policies", "seeds", "workload_seeds")
     @classmethod
     def _each_once(cls, values: tuple[Any, ...]) -> tuple[Any, ...]:
         return once_each(values)

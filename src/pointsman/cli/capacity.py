@@ -58,6 +58,8 @@ def capacity(
     spec, cells = experiment.spec.only_cell("capacity"), experiment.spec.cells()
     if spec.oversized != "refuse":
         raise UsageError(f"--oversized {spec.oversized}: capacity requires that every job fits; leave the option out")
+    if len(spec.workload_seeds) > 1:
+        raise UsageError("capacity takes one of --workload-seeds; it searches on the jobs of one workload")
     if wanted.metric.startswith("wait_"):
         screen.note("wait_* ends at the first start; pending_* also counts waiting after preemptions")
     if options.dry_run:
@@ -68,7 +70,7 @@ def capacity(
     cluster = load_cluster(spec.cluster)
     scaled(cluster, 1)  # refuses what cannot be scaled before the log is read
     with say_what_is_kept(options.output), workers(on, at_once) as some:
-        (workload,) = read_jobs(cells)
+        ((workload,),) = read_jobs(cells)
         check_cell(spec, workload)
         check_cluster(spec, workload, oversized="clamp")  # a larger one may have room
         check_node_sizes(workload, cluster.layout())

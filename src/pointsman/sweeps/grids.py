@@ -14,7 +14,7 @@ from pointsman.parallel.pool import workers
 from pointsman.policies.given import GivenPolicy
 from pointsman.report.grids.grid import Grid
 from pointsman.report.staging import refuse_taken
-from pointsman.sweeps.cells import at_their_loads, run_tasks, tasks_of
+from pointsman.sweeps.cells import run_tasks, tasks_of, workloads_of
 from pointsman.sweeps.choices import choices_of
 from pointsman.sweeps.kept import results_for
 from pointsman.sweeps.outcome import grid_of
@@ -29,6 +29,7 @@ def sweep(
     load: float | Sequence[float | None] | None = None,
     estimate: str | Sequence[str | None] | None = None,
     seeds: int | Sequence[int] = 0,
+    workload_seeds: int | Sequence[int] = (),
     baseline: str | None = None,
     window: tuple[float, float] | None = None,
     directory: str | Path | None = None,
@@ -48,7 +49,9 @@ def sweep(
             copy of an object, and a call that is repeated makes the runs of objects again.
         load: Offered load to which the gaps between submissions are rescaled; None is the log's own.
         estimate: Job durations that policies are given, as in `simulate`.
-        seeds: Random seeds; each policy runs once with each in every cell.
+        seeds: Random seeds of estimates, failures and policies; each policy runs once with each on each workload.
+        workload_seeds: Random seeds that draw the jobs of a generated workload anew; each policy runs on each of these
+            workloads, and intervals are over them. Default: the jobs of the workload.
         baseline: Policy that the others are compared with. Default: the first.
         window: Count only jobs submitted between these times, in seconds since the first submission.
         directory: Where the grid is written, as by ``pointsman compare -o``; finished runs are kept beside it until
@@ -78,6 +81,7 @@ def sweep(
             "load": load,
             "estimate": estimate,
             "seeds": as_list(seeds),
+            "workload_seeds": as_list(workload_seeds),
             "window": window,
         }
     )
@@ -87,7 +91,7 @@ def sweep(
     cells, store = spec.cells(), results_for(target)
     if target is None and "log" not in options:
         cells = [replace(cell, spec=cell.spec.shown_only()) for cell in cells]
-    tasks = tasks_of(cells, at_their_loads(log, cells))
+    tasks = tasks_of(cells, workloads_of(log, cells))
     with workers(on, at_once) as some:
         for _ in run_tasks([task for own in tasks for task in own if not store.has(task.digest)], some, store):
             pass
