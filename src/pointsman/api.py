@@ -6,11 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pointsman.cluster import Cluster, load_cluster
+from pointsman.cluster import Cluster
 from pointsman.cluster.congestion import UNCONGESTED
 from pointsman.cluster.layout import Layout
+from pointsman.cluster.load import GivenCluster, check_order, cluster_of
 from pointsman.engine.rate_models.profile_error import told_profiles
-from pointsman.engine.run.contract import CompiledPolicy, Policy, check_declarations
+from pointsman.engine.run.contract import CompiledPolicy, Policy
 from pointsman.engine.run.kept_log import KeptLog
 from pointsman.engine.run.outcome import make_result
 from pointsman.engine.run.policy_terms import placement_of, terms_of
@@ -24,20 +25,21 @@ from pointsman.engine.setup.prepare import Prepared, prepare
 from pointsman.engine.setup.refusal import check_shapes
 from pointsman.engine.setup.script import make_script
 from pointsman.engine.setup.terms import Terms
-from pointsman.errors import UsageError
 from pointsman.experiment import RunOptions
 from pointsman.inputs.bounds import instant_ms
 from pointsman.parallel.file_bundle import digests
+from pointsman.policies.given import GivenPolicy, policy_of, stated_parameters
 from pointsman.policies.registry import PolicySpec, get_policy
 from pointsman.progress import shown
 from pointsman.types import NEVER_MS, PLACEMENT_NAMES
-from pointsman.workload import Workload, read_workload
+from pointsman.workload import Workload
+from pointsman.workload.given import GivenWorkload, workload_of
 
 
 def simulate(
-    workload: Workload | str | Path,
-    cluster: Cluster | str,
-    policy: str | Policy | CompiledPolicy,
+    workload: GivenWorkload,
+    cluster: GivenCluster,
+    policy: GivenPolicy,
     *,
     params: Mapping[str, Any] | None = None,
     seed: int = 0,
@@ -57,7 +59,7 @@ def simulate(
     decision_time: str | float = 0.0,
     enforce_limits: bool = False,
     log_speeds: bool = False,
-    log: bool | None = True,
+    log: bool | None = None,
     audit: bool = False,
     node_events: Sequence[tuple[float, str, str]] = (),
     cancels: Sequence[tuple[float, int]] = (),
@@ -70,7 +72,7 @@ def simulate(
     The options are those of the command line; ``docs/reference/options.md`` says what each value means.
 
     Args:
-        workload: A `Workload`, or a file that `read_workload` reads.
+        workload: A `Workload`, a file that `read_workload` reads, or a table that `Workload.of` takes.
         cluster: A `Cluster`, or what `load_cluster` takes: a name, ``800x8``, a file.
         policy: A name (``fifo``, ``rounds(srtf, 60)``, ``my_policy.py:MyPolicy``) or a policy object.
         params: Parameters of a named policy that differ from its defaults.
@@ -101,7 +103,8 @@ def simulate(
             Default: 0.0.
         enforce_limits: Kill jobs that exceed their time limit.
         log_speeds: Record every change of a job's speed, in speeds.parquet.
-        log: Keep a log of every event and decision, in events.parquet; null keeps it only while it is small.
+        log: Keep a log of every event and decision. Default: kept while it is small, then dropped; an assumption of
+            the result says so.
         audit: Check every invariant at every event (slow).
         node_events: Changes of node states: tuples of time_s, node name or index, and UP, DRAIN or DOWN.
         cancels: Jobs that their users cancel: tuples of time_s, after the job's submission, and row.
@@ -113,7 +116,7 @@ def simulate(
 
     Raises:
         InputError: the workload or the cluster file is wrong, or a gang could never start.
-        UsageError: an option, a policy or a parameter is wrong.
+        UsageError: an option, a policy or a parameter is wrong, or something else was given in its place.
         RunError: the policy failed, or there are too many events for a log that was asked for.
     """
     given = {**locals(), **factors}
@@ -123,9 +126,10 @@ def simulate(
     options = RunOptions.checked({name: given[name] for name in RunOptions.model_fields if name in given})
     overheads = load_overheads(options.overheads).stated()
     options = options.model_copy(update={"overheads": overheads})
-    workload = workload if isinstance(workload, Workload) else read_workload(workload)
-    cluster = cluster if isinstance(cluster, Cluster) else load_cluster(cluster)
-    spec, chosen = _policy(policy, params)
+    check_order(workload)
+    cluster = cluster_of(cluster)
+    spec, chosen = policy_of(policy, params)
+    workload = workload_of(workload)
     until_ms = NEVER_MS - 1 if until_s is None else instant_ms(until_s, "until_s")
     with shown(spec.title, progress) as tell:
         simulation, prepared = open_simulation(workload, cluster, spec, chosen, options)
@@ -137,9 +141,7 @@ def simulate(
         "needs": getattr(chosen, "durations", spec.needs),
         "told_profiles": told_profiles(chosen, options.profile_error, prepared.named_models),
         "progress": getattr(chosen, "progress", "none"),
-        "params": chosen.model_dump(mode="json", exclude_none=True)
-        if isinstance(chosen, CompiledPolicy)
-        else spec.effective(params or {}, policy=chosen),
+        "params": stated_parameters(spec, chosen, params, is_named=isinstance(policy, str)),
         **resolved,
         "files": digests([spec.text, dict(params or {}), resolved]),
     }
@@ -161,16 +163,6 @@ def _resolved(options: RunOptions, policy: CompiledPolicy | Policy, simulation: 
         "own_gpu_sharing": options.gpu_sharing is None or own == options.gpu_sharing,
         "interference": dict(options).get("interference") or "table",
     }
-
-
-def _policy(policy: str | Policy | CompiledPolicy, params: Mapping[str, Any] | None) -> tuple[PolicySpec, Any]:
-    if isinstance(policy, str):
-        spec = get_policy(policy)
-        return spec, spec.make(params)
-    if params:
-        raise UsageError("params require a policy name; a policy object has its own parameters")
-    check_declarations(policy)
-    return PolicySpec(getattr(policy, "name", type(policy).__name__), type(policy)), policy
 
 
 def check_run(workload: Workload, spec: PolicySpec, policy: CompiledPolicy | Policy, options: RunOptions) -> Terms:

@@ -256,6 +256,12 @@ class Assumptions(_Factors):
 class RunOptions(Assumptions):
     """Every option of one run, checked: what `pointsman.api.open_simulation` takes."""
 
+    log: bool | None = option(
+        "Keep a log of every event and decision.",
+        None,
+        unset="kept while it is small, then dropped; an assumption of the result says so",
+        see="../formats/run-directory.md#eventsparquet",
+    )
     seed: Seed = option("Random seed.", 0, metavar="SEED", panel=WHAT)
     node_events: SkipValidation[Any] = option(
         "Changes of node states: tuples of time_s, node name or index, and UP, DRAIN or DOWN.", ()
@@ -369,6 +375,15 @@ class _Replayed(_Part):
         metavar="LIST",
         panel=WHAT,
     )
+    workload_seeds: tuple[Seed, ...] = option(
+        "Random seeds that draw the jobs of a generated log anew; every run is made on each of these workloads.",
+        (),
+        unset="the jobs of the log",
+        example="0-4",
+        metavar="LIST",
+        see="../guides/sweeps.md#several-generated-workloads",
+        panel=WHAT,
+    )
     load: Load | None = option(
         f"Offered load to which the gaps between submissions are rescaled, from {MIN_LOAD:g} to {MAX_LOAD:g}.",
         None,
@@ -387,7 +402,7 @@ class _Replayed(_Part):
         panel=WHAT,
     )
 
-    @field_validator("policies", "seeds")
+    @field_validator("policies", "seeds", "workload_seeds")
     @classmethod
     def _each_once(cls, values: tuple[Any, ...]) -> tuple[Any, ...]:
         return once_each(values)

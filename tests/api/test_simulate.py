@@ -138,7 +138,7 @@ def test_a_result_states_every_option_of_its_run(tmp_path: Path) -> None:
         **Assumptions().model_dump(),
         **given,
         **{"overheads": {"start_s": 5.0}, "placement": "consolidated", "rate_model": "rates"},
-        **{"gpu_sharing": 1, "interference": "1.5"},
+        **{"gpu_sharing": 1, "interference": "1.5", "log": None},
     }
     assert stated["overheads"]["start_s"] == 5.0
     written = pointsman.write_run(tmp_path / "run", result, figures=False)

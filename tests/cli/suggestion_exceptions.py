@@ -32,7 +32,7 @@ NO_COMMAND = {
     "--set {}.…: here only {}.PARAM can be set": "the option that is wrong",
     "--set {}.…: {} has no part": "the option that is wrong",
     "--set {}": "where a value is from",
-    "--seeds {} names {} seeds": "the option that is wrong",
+    "capacity takes one of --workload-seeds": "the option that is wrong",
     "--at: {}": "the option that is wrong",
     "--window: {}": "the option that is wrong",
     "--price {}: {}": "the option that is wrong",
@@ -104,6 +104,7 @@ ELSEWHERE = {
     "--on ray": ("parallel/test_ray.py", '"--on", "ray"'),
     "; --price simulates all.": ("cli/test_price.py", '"--price", "1h"'),
     "; --price simulates every policy.": ("cli/test_price.py", '"--price", "0,1h,4h"'),
+    "'pointsman trace generate' wrote as Parquet": ("cli/test_workload_seeds.py", '"trace", "generate"'),
     "give --window, or run again": ("cli/test_grid.py", '"report", "grid", "--window"'),
 }
 """They take a training, a cluster of Ray, a terminal or a damaged file; these tests run what they suggest."""

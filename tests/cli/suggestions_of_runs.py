@@ -53,12 +53,6 @@ OF_RUNS = [
         (f"{FIFO} --baseline {{0}}",),
     ),
     Suggestion(
-        "is no list of seeds",
-        f"{FIFO} --seeds a",
-        "like ([^ ]+) or ([0-9,]+)",
-        (f"{FIFO} --seeds {{0}}", f"{FIFO} --seeds {{1}}"),
-    ),
-    Suggestion(
         "takes NAME.PARAM=VALUE",
         "compare jobs.csv --cluster 2x4 --policy srtf --set x",
         "like ([^ ,]+),",

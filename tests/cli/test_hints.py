@@ -77,8 +77,8 @@ def test_a_doubtful_unit(command: Command, log) -> None:
         (["--policy", "fifo"], "--policy: fifo is given twice"),
         (["--load", "0.5", "--load", "0.50"], "--load: 0.5 is given twice"),
         (["--estimate", "oracle", "--estimate", "oracle"], "--estimate: oracle is given twice"),
-        (["--seed", "1", "--seed", "0-2"], "--seed: 1 is given twice"),
-        (["--seeds", "3,3"], "--seed: 3 is given twice"),
+        (["--seed", "1", "--seed", "0-2"], "--seeds: 1 is given twice"),
+        (["--seeds", "3,3"], "--seeds: 3 is given twice"),
         (["--placement", "spread", "--placement", "spread"], "--placement is given twice; it takes one value"),
     ],
 )

@@ -103,7 +103,7 @@ def test_by_default_no_more_runs_are_added_than_there_are(command: Command, jobs
 
 def test_by_default_one_seed_is_enough(command: Command, two: str, tmp_path: Path) -> None:
     said = command("compare", two, *FREE, "--seeds", "0-1", "-o", str(tmp_path / "out")).out
-    assert "Only seed 0 was simulated; --price simulates all." in " ".join(said.split())
+    assert "Only one run of each policy was simulated, with seed 0; --price simulates all." in " ".join(said.split())
     assert {row["seeds"] for row in points(tmp_path / "out" / "price.csv").values()} == {"0"}
     command("compare", two, *FREE, "--seeds", "0-1", "-o", str(tmp_path / "all"), "--price", "1h")
     assert {row["seeds"] for row in points(tmp_path / "all" / "price.csv").values()} == {"0 1"}

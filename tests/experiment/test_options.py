@@ -45,6 +45,7 @@ SAID: dict[str, tuple[list[str], Any]] = {
     "cluster": (["--cluster", "2x4"], "2x4"),
     "policies": (["--policy", "fifo", "--policy", "srtf"], ["fifo", "srtf"]),
     "seeds": (["--seeds", "0-2"], [0, 1, 2]),
+    "workload_seeds": (["--workload-seeds", "0-2", "--workload-seeds", "7"], [0, 1, 2, 7]),
     "estimate": (["--estimate", "lognormal:0.5"], "lognormal:0.5"),
     "profile_error": (["--profile-error", "0.3"], 0.3),
     "placement": (["--placement", "spread"], "spread"),

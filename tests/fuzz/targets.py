@@ -292,6 +292,7 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "overheads": ("realistic",),
     "placement": ("spread",),
     "seeds": ("0-4,9",),
+    "workload_seeds": ("0-4,9",),
     "assign_models": ("1",),
     "gpu_sharing": ("2",),
 }

@@ -206,7 +206,7 @@ def test_csv_has_a_column_for_each_figure(many: list[Result]) -> None:
     import io
 
     table = pl.read_csv(io.StringIO(compare(many).to_csv()))
-    assert table.width == 7 + 4 * len(METRICS) - 2 * len(TIMINGS)
+    assert table.width == 8 + 4 * len(METRICS) - 2 * len(TIMINGS)
     assert [name for name in table.columns if name.startswith("engine_s")] == ["engine_s", "engine_s_change"]
     assert table["jct_mean_s_change"].to_list()[0] == 0
     assert table["jct_mean_s_change_low"].to_list()[2] < table["jct_mean_s_change"].to_list()[2]

@@ -33,7 +33,7 @@ def test_a_cell_is_what_compare_says_of_its_runs(jobs: pointsman.Workload) -> No
 
 
 def test_its_tables(jobs: pointsman.Workload) -> None:
-    grid = pointsman.sweep(jobs, **GRID, seed=[0, 1])
+    grid = pointsman.sweep(jobs, **GRID, seeds=[0, 1])
     rows = list(csv.DictReader(io.StringIO(grid.to_csv())))
     assert [(row["cluster"], row["load"], row["policy"], row["seeds"]) for row in rows][:3] == [
         ("2x4", "", "fifo", "0 1"),
@@ -66,7 +66,8 @@ def test_one_value_of_everything_is_one_cell(jobs: pointsman.Workload, tmp_path:
     [
         ({"cluster": ["2x4", "2x4"]}, "cluster: 2x4 is given twice"),
         ({"load": [0.9, 0.9]}, "load: 0.9 is given twice"),
-        ({"seed": [1, 1]}, "seeds: 1 is given twice"),
+        ({"seeds": [1, 1]}, "seeds: 1 is given twice"),
+        ({"seed": 1}, r"sweep has no option 'seed' \(did you mean 'seeds'"),
         ({"policy": []}, "policies"),
         ({"cluster": "nowhere"}, "nowhere"),
     ],

@@ -20,7 +20,7 @@ from pointsman.parallel.pool import workers
 from pointsman.parallel.workers import Workers
 from pointsman.progress import shown
 from pointsman.report import summarise
-from pointsman.sweeps.cells import at_their_loads, check_cell, check_cluster
+from pointsman.sweeps.cells import check_cell, check_cluster, workloads_of
 from pointsman.sweeps.digests import run_digest, workload_digest
 from pointsman.sweeps.kept import InMemory, Store, finish
 from pointsman.sweeps.runs import Run, runs_of
@@ -36,7 +36,7 @@ def find_capacity(
     policy: str | Sequence[str],
     target: str = "pending_p90_s<=1h",
     *,
-    seed: int | Sequence[int] = 0,
+    seeds: int | Sequence[int] = 0,
     window: tuple[float, float] | None = None,
     on: str = "local",
     at_once: int | None = None,
@@ -49,7 +49,7 @@ def find_capacity(
         cluster: A name, a shorthand or a file, as `load_cluster` takes it. Node types keep its proportions.
         policy: Names.
         target: A metric of `summarise`, an operator and a value: seconds, a share or a duration such as ``1h``.
-        seed: Random seeds; the metric is the mean over them.
+        seeds: Random seeds; the metric is the mean over them.
         window: Count only jobs submitted between these times, in seconds since the first submission.
         on: Where to simulate: local, ray or ray://HOST[:PORT].
         at_once: Maximum number of parallel runs. Default: 1, or the number of CPUs of the Ray cluster.
@@ -61,25 +61,27 @@ def find_capacity(
     """
     wanted = parse_target(target)
     log = workload if isinstance(workload, Workload) else read_workload(workload)
-    given = {"trace": log.provenance.source, "cluster": cluster, "policies": as_list(policy), "seeds": as_list(seed)}
+    given = {"trace": log.provenance.source, "cluster": cluster, "policies": as_list(policy), "seeds": as_list(seeds)}
     experiment = ExperimentSpec.checked({**options, **given, "window": window})
     spec = experiment.only_cell("capacity")
-    check_oversized(spec)
+    check_searchable(spec)
     scaled(load_cluster(spec.cluster), 1)  # refuses what cannot be scaled
-    (jobs,) = at_their_loads(log, experiment.cells())
+    ((jobs,),) = workloads_of(log, experiment.cells())
     check_jobs(spec, jobs)
     with workers(on, at_once) as some, shown("capacity") as tell:
         return search(spec, jobs, wanted, some, InMemory(), tell)
 
 
-def check_oversized(spec: CellSpec) -> None:
-    """That jobs which are too wide are refused.
+def check_searchable(spec: CellSpec) -> None:
+    """That jobs which are too wide are refused, and that there is one workload.
 
     Raises:
-        UsageError: they are dropped or clamped.
+        UsageError: they are dropped or clamped, or there are several.
     """
     if spec.oversized != "refuse":
         raise UsageError(f"--oversized {spec.oversized}: capacity requires that every job fits; leave the option out")
+    if len(spec.workload_seeds) > 1:
+        raise UsageError("capacity takes one of --workload-seeds; it searches on the jobs of one workload")
 
 
 def check_jobs(spec: CellSpec, workload: Workload) -> None:

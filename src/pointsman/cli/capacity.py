@@ -28,7 +28,7 @@ def capacity(
 ) -> None:
     """Find the smallest cluster that meets a target, with node types in the proportions of the cluster file."""
     from pointsman.capacity.curve import parse_target
-    from pointsman.capacity.finding import check_jobs, check_oversized, search
+    from pointsman.capacity.finding import check_jobs, check_searchable, search
     from pointsman.capacity.scaling import scaled
     from pointsman.cli import screen
     from pointsman.cli.compiled import prepare_code
@@ -42,7 +42,7 @@ def capacity(
 
     experiment, wanted = resolve(options), parse_target(target)
     spec, cells = experiment.spec.only_cell("capacity"), experiment.spec.cells()
-    check_oversized(spec)
+    check_searchable(spec)
     if wanted.metric.startswith("wait_"):
         screen.note("wait_* ends at the first start; pending_* also counts waiting after preemptions")
     if options.dry_run:
@@ -52,7 +52,7 @@ def capacity(
         refuse_taken(options.output, force=options.force)
     scaled(load_cluster(spec.cluster), 1)  # refuses what cannot be scaled before the log is read
     with say_what_is_kept(options.output), workers(on, at_once) as some:
-        (workload,) = read_jobs(cells)
+        ((workload,),) = read_jobs(cells)
         check_jobs(spec, workload)
         if not some.far:
             prepare_code((choice.name for choice in spec.policies), dict(spec))

@@ -89,7 +89,7 @@ def compare(
     with say_what_is_kept(options.output):
         with workers(on, at_once) as some:
             workloads = read_jobs(cells)
-            check_logged(workloads[0], baseline)
+            check_logged(workloads[0][0], baseline)
             tasks = tasks_of(cells, workloads)
             replay(tasks, some, store)
             runs = None if spec.varied() else runs_of_cell(tasks[0], store)
@@ -149,14 +149,14 @@ def _check_baseline(spec: "ExperimentSpec", baseline: str | None, *, imports: bo
 
 
 def _divergences(spec: "CellSpec", workload: "Workload", groups: "list[Group]") -> "Iterator[str]":
-    """Where each policy parts from the baseline, on the lowest seed that both have."""
+    """Where each policy parts from the baseline, on the lowest seeds that both have."""
     from pointsman.cli.compiled import prepare_code
     from pointsman.report import first_divergence
 
     first = groups[0].first
     prepare_code([], questions=True)
     for other in groups[1:]:
-        mine = next((run for run in other.runs if run.seed == first.seed), None)
+        mine = next((run for run in other.runs if run.draw == first.draw), None)
         if mine is None:
             continue
         parting = first_divergence(first.result, mine.result)

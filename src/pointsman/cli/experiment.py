@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -74,7 +75,7 @@ def _flags(options: Options) -> dict[str, Any]:
     return given
 
 
-def parse_seeds(text: str) -> list[int]:
+def parse_seeds(text: str, flag: str = "--seeds") -> list[int]:
     """Seeds of ``0-4``, ``1,2,3`` or both mixed.
 
     Raises:
@@ -85,11 +86,11 @@ def parse_seeds(text: str) -> list[int]:
         numbers = re.fullmatch(r"(\d{1,10})(?:-(\d{1,10}))?", part.strip(), re.ASCII)
         first, last = (int(numbers[1]), int(numbers[2] or numbers[1])) if numbers else (1, 0)
         if first > last:
-            raise UsageError(f"--seeds {text!r:.60} is no list of seeds; write it like 0-4 or 1,2,3")
+            raise UsageError(f"{flag} {text!r:.60} is no list of seeds; write it like 0-4 or 1,2,3")
         if last - first >= MAX_SEEDS:
-            raise UsageError(f"--seeds {text!r:.60} names {last - first + 1:,} seeds; give at most {MAX_SEEDS:,}")
+            raise UsageError(f"{flag} {text!r:.60} names {last - first + 1:,} seeds; give at most {MAX_SEEDS:,}")
         seeds.extend(range(first, last + 1))
-    return _each_once("--seed", seeds)
+    return _each_once(flag, seeds)
 
 
 def _each_once(flag: str, values: list[Any]) -> list[Any]:
@@ -99,11 +100,11 @@ def _each_once(flag: str, values: list[Any]) -> list[Any]:
         raise UsageError(f"{flag}: {error}") from None
 
 
-def _seeds(given: Any) -> Any:
+def _seeds(given: Any, flag: str = "--seeds") -> Any:
     """Of texts; a single run has numbers."""
     if not all(isinstance(text, str) for text in given):
         return given
-    return _each_once("--seed", [seed for text in given for seed in parse_seeds(text)])
+    return _each_once(flag, [seed for text in given for seed in parse_seeds(text, flag)])
 
 
 def _expanded(policies: list[str]) -> list[str]:
@@ -122,6 +123,7 @@ def _all() -> list[str]:
 READERS: dict[str, Callable[[Any], Any]] = {
     "policies": _expanded,
     "seeds": _seeds,
+    "workload_seeds": partial(_seeds, flag="--workload-seeds"),
     "only": filters,
     "columns": named,
     "ignore": lambda given: [part.strip() for text in given for part in text.split(",") if part.strip()],

@@ -48,8 +48,11 @@ def explain(
     spec = _spec_of(run)
     if spec.trace == "-":
         raise UsageError(f"{run}: its job log came from standard input and was not kept; simulate from a file instead")
-    (workload,) = read_jobs([Cell({}, spec)])
-    if workload.provenance.sha256 != info["workload"]["sha256"]:
+    if spec.workload_seeds:  # of all runs of the comparison
+        spec = spec.model_copy(update={"workload_seeds": (info["workload"]["seed"],)})
+    ((workload,),) = read_jobs([Cell({}, spec)])
+    made = workload.provenance
+    if made.sha256 != info["workload"]["sha256"] or (not made.sha256 and made.command != info["workload"]["command"]):
         raise InputError("the log has changed since the run", path=spec.trace, fix="replay it anew")
     if (path := changed(info.get("files", []))) is not None:
         raise InputError("this file has changed since the run", path=path, fix="replay it anew")

@@ -43,6 +43,8 @@ def _parameter(name: str, info: FieldInfo, several: Sequence[str]) -> inspect.Pa
     kind, flags = _kind(info.annotation), [flag_of(name)]
     if name in VARIED and name not in several:
         kind = get_args(kind)[0]
+    if name == "workload_seeds":
+        kind = list[str]
     if name == "seeds":
         kind, flags = (list[str], ["--seeds", "--seed"]) if name in several else (list[int], flags)
         info = info if name in several else RunOptions.model_fields["seed"]

@@ -98,12 +98,12 @@ def _of_no_profiles(results: "Sequence[Result]") -> Iterator[str]:
 
 
 def _of_identical(labels: Sequence[str], results: "Sequence[Result]") -> Iterator[str]:
-    """Of policies that made the same schedule with the first seed."""
+    """Of policies that made the same schedule of the first workload with the first seed."""
     if len(results) < 2:
         return
     alike: dict[int, list[str]] = {}
     for label, result in zip(labels, results, strict=True):
-        if result.info["seed"] == results[0].info["seed"]:
+        if all(result.info[name] == results[0].info[name] for name in ("seed", "workload")):
             alike.setdefault(_schedule(result), []).append(label)
     for same in alike.values():
         if len(same) > 1:

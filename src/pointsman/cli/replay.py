@@ -18,15 +18,16 @@ if TYPE_CHECKING:
     from pointsman.workload import Workload
 
 
-def read_jobs(cells: Sequence[Cell]) -> "list[Workload]":
-    """The job log of an experiment, filtered and at the load of each cell; says what was read.
+def read_jobs(cells: Sequence[Cell]) -> "list[list[Workload]]":
+    """The workloads of each cell, one for each workload seed: the job log, filtered and at the load of the cell; says
+    what was read.
 
     Raises:
         InputError: the log is wrong. UsageError: a filter or the load is.
     """
     from pointsman.cli.hints import tell_of_units
     from pointsman.cli.results import command_line
-    from pointsman.sweeps.cells import at_their_loads
+    from pointsman.sweeps.cells import workloads_of
     from pointsman.workload import read_workload
 
     spec = cells[0].spec
@@ -34,11 +35,13 @@ def read_jobs(cells: Sequence[Cell]) -> "list[Workload]":
     told = {"time_unit": spec.time_unit, "date_order": spec.date_order, "steps": spec.steps, "runaways": spec.runaways}
     options: dict[str, Any] = {name: value for name, value in told.items() if value is not None}
     log = read_workload(
-        spec.trace, format=spec.trace_format, only=only, columns=spec.columns, ignore=spec.ignore,
-        command=command_line(), **options,
+        spec.trace, format=spec.trace_format, only=only, columns=spec.columns,
+        ignore=() if spec.workload_seeds else spec.ignore, command=command_line(), **options,
     )  # fmt: skip
-    workloads = at_their_loads(log, cells)
-    told = workloads[0] if len(cells) == 1 else log
+    workloads = workloads_of(log, cells)
+    told = workloads[0][0] if len(cells) == 1 else log
+    if spec.workload_seeds:
+        screen.note(f"jobs drawn anew with workload seeds {', '.join(map(str, sorted(spec.workload_seeds)))}")
     screen.note(f"{told.provenance}: " + told.quality.render().replace("\n", "\n  "))
     tell_of_units(told)
     return workloads

@@ -40,7 +40,7 @@ def simulate(
 
     experiment = resolve(options)
     spec, cells = experiment.spec.only_cell("simulate"), experiment.spec.cells()
-    if len(spec.policies) * len(spec.seeds) > 1:
+    if len(spec.policies) * len(spec.seeds) > 1 or len(spec.workload_seeds) > 1:
         raise UsageError("simulate runs one policy with one seed; for several use 'pointsman compare'")
     if options.dry_run:
         typer.echo(experiment.to_yaml(), nl=False)
@@ -53,8 +53,8 @@ def simulate(
         cells = [replace(cells[0], spec=spec.shown_only())]
     store = InMemory()
     with workers(on) as one:
-        (workload,) = read_jobs(cells)
-        (tasks,) = tasks_of(cells, [workload])
+        ((workload,),) = read_jobs(cells)
+        (tasks,) = tasks_of(cells, [[workload]])
         replay([tasks], one, store)
     (result,) = take(tasks, store)
     if schedule is not None:

@@ -13,6 +13,10 @@ from pointsman.cluster.yaml_file import parse_cluster, read_cluster
 from pointsman.errors import UsageError
 from pointsman.inputs.did_you_mean import did_you_mean
 from pointsman.inputs.file_name import names_file
+from pointsman.inputs.messages import described, quoted
+
+GivenCluster = Cluster | str | Path
+"""A cluster in Python: itself, or what `load_cluster` takes."""
 
 
 def load_cluster(text: str | Path) -> Cluster:
@@ -44,6 +48,39 @@ def load_cluster(text: str | Path) -> Cluster:
     except (UsageError, UnknownTableError):
         _refuse_nodes(name)
         raise
+
+
+def check_order(workload: object) -> None:
+    """That what is given as the workload is no cluster: a `Cluster`, or a text that names one and no file.
+
+    Raises:
+        UsageError: it is.
+    """
+    is_one = isinstance(workload, Cluster)
+    if isinstance(workload, str) and not names_file(workload):
+        is_one = workload in ready_clusters() or is_shorthand(workload) or is_topology(workload)
+    if is_one:
+        raise UsageError(
+            f"the workload {quoted(workload)} is a cluster: workload, cluster and policy are given in this order"
+        )
+
+
+def cluster_of(given: GivenCluster) -> Cluster:
+    """The cluster itself, or that of a name, a shorthand or a file.
+
+    Raises:
+        UsageError: there is no such cluster, or it is something else. InputError: as of `load_cluster`.
+    """
+    if isinstance(given, Cluster):
+        return given
+    if isinstance(given, str | Path):
+        return load_cluster(given)
+    if isinstance(given, list | tuple):
+        raise UsageError(f"simulate takes one cluster, not {len(given)}: pointsman.sweep takes several")
+    raise UsageError(
+        f"the cluster is {described(given)}: give a Cluster, a shorthand such as '16x8', or a file; workload, cluster "
+        "and policy are given in this order"
+    )
 
 
 def _refuse_nodes(name: str) -> None:

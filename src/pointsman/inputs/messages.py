@@ -31,6 +31,14 @@ def quoted(value: object, most: int = 60) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
+def described(value: object) -> str:
+    """``the class Fifo``, ``list ['fifo', 'srtf']`` or ``None``: what was given in the place of something else."""
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    kind, said = type(value).__name__, quoted(value)
+    return said if value is None or said.startswith(kind) else f"{kind} {said}"
+
+
 def counted(number: int, one: str, several: str = "") -> str:
     """``1 job`` or ``2,500 jobs``; ``1 job has`` or ``2 jobs have``, where `several` is more than an s."""
     return f"{number:,} {one if number == 1 else several or f'{one}s'}"

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from pointsman.api import check_fits, check_run
 from pointsman.cluster import load_cluster
@@ -10,8 +11,9 @@ from pointsman.experiment import Cell, CellSpec
 from pointsman.parallel.file_bundle import Parcel, pack
 from pointsman.parallel.pool import OneByOne
 from pointsman.parallel.workers import Workers
-from pointsman.policies.registry import get_policy
+from pointsman.policies.given import policy_of
 from pointsman.progress import Tell
+from pointsman.sweeps.choices import call_of, told_apart
 from pointsman.sweeps.digests import run_digest, workload_digest
 from pointsman.sweeps.kept import Store, finish
 from pointsman.sweeps.runs import Run, runs_of, simulated
@@ -29,12 +31,26 @@ class Task:
     run: Run
 
 
-def at_their_loads(log: Workload, cells: Sequence[Cell]) -> list[Workload]:
-    """The jobs of each cell: those of the log, at its load on its cluster. Equal ones are one object.
+def workloads_of(log: Workload, cells: Sequence[Cell]) -> list[list[Workload]]:
+    """The workloads of each cell: the log, or one for each workload seed, at the load of the cell.
 
     Raises:
-        UsageError: the log cannot be brought to a load.
+        UsageError: the log cannot be brought to a load, or was not generated and cannot be drawn anew.
     """
+    seeds = sorted(cells[0].spec.workload_seeds)
+    drawn = _redrawn(log, seeds, cells[0].spec.ignore) if seeds else [log]
+    return [list(found) for found in zip(*(_at_their_loads(each, cells) for each in drawn), strict=True)]
+
+
+def _redrawn(log: Workload, seeds: Sequence[int], ignored: Sequence[str]) -> list[Workload]:
+    from pointsman.workload.generator.redraw import redrawn
+
+    found = redrawn(log, seeds)
+    return [each.without(ignored) for each in found] if ignored else found
+
+
+def _at_their_loads(log: Workload, cells: Sequence[Cell]) -> list[Workload]:
+    """The jobs of each cell: those of the log, at its load on its cluster. Equal ones are one object."""
     made: dict[tuple[int, float | None], Workload] = {}
     found = []
     for cell in cells:
@@ -53,8 +69,8 @@ def check_cell(spec: CellSpec, workload: Workload) -> None:
     """
     options = spec.run_options(spec.seeds[0])
     for choice in spec.policies:
-        policy = get_policy(choice.name)
-        check_run(workload, policy, policy.make(choice.params), options)
+        policy, made = policy_of(*call_of(choice))
+        check_run(workload, policy, made, options)
 
 
 def check_cluster(spec: CellSpec, workload: Workload, **more: str) -> None:
@@ -66,32 +82,33 @@ def check_cluster(spec: CellSpec, workload: Workload, **more: str) -> None:
     """
     cluster, options = load_cluster(spec.cluster), spec.run_options(spec.seeds[0], **more)
     for choice in spec.policies:
-        check_fits(workload, cluster, get_policy(choice.name).make(choice.params), options)
+        check_fits(workload, cluster, policy_of(*call_of(choice))[1], options)
 
 
-def tasks_of(cells: Sequence[Cell], workloads: Sequence[Workload]) -> list[list[Task]]:
-    """The runs of each cell, all of which are checked before one begins.
+def tasks_of(cells: Sequence[Cell], workloads: Sequence[Sequence[Workload]]) -> list[list[Task]]:
+    """The runs of each cell, all of which are checked before one begins: workload by workload.
 
     Raises:
         InputError: a job can never start in a cell.
         UsageError: a policy does not go with the options or the jobs of a cell.
     """
-    for cell, workload in zip(cells, workloads, strict=True):
-        check_cell(cell.spec, workload)
-    if len(cells) > 1 or len(cells[0].spec.policies) > 1:  # the only run says so by itself
-        for cell, workload in zip(cells, workloads, strict=True):
-            check_cluster(cell.spec, workload)
-    digests = {id(workload): workload_digest(workload) for workload in workloads}
-    found = []
-    for cell, workload in zip(cells, workloads, strict=True):
-        cluster = load_cluster(cell.spec.cluster)
-        found.append(
-            [
-                Task(run_digest(digests[id(workload)], cluster, cell.spec, run), cell.spec, workload, run)
-                for run in runs_of(cell.spec)
-            ]
-        )
-    return found
+    pairs = [(cell.spec, own) for cell, some in zip(cells, workloads, strict=True) for own in some]
+    for spec, workload in pairs:
+        check_cell(spec, workload)
+    if len(pairs) > 1 or len(cells[0].spec.policies) > 1:  # the only run says so by itself
+        for spec, workload in pairs:
+            check_cluster(spec, workload)
+    digests = {id(workload): workload_digest(workload) for _, workload in pairs}
+    cluster_of = cache(load_cluster)
+
+    def task(spec: CellSpec, workload: Workload, run: Run) -> Task:
+        digest = run_digest(digests[id(workload)], cluster_of(spec.cluster), spec, run, *told_apart(run.choice))
+        return Task(digest, spec, workload, run)
+
+    return [
+        [task(cell.spec, workload, run) for workload in some for run in runs_of(cell.spec)]
+        for cell, some in zip(cells, workloads, strict=True)
+    ]
 
 
 def run_tasks(tasks: Sequence[Task], workers: Workers, store: Store, tell: Callable[..., None]) -> Iterator[Result]:

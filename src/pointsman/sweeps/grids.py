@@ -1,29 +1,36 @@
 """Grids in Python: every combination of clusters, loads, estimates, policies and seeds."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from pointsman.cluster.load import check_order
+from pointsman.errors import UsageError
 from pointsman.experiment import Experiment, ExperimentSpec, Metadata
+from pointsman.inputs.did_you_mean import did_you_mean
 from pointsman.inputs.option_types import as_list
 from pointsman.parallel.pool import workers
+from pointsman.policies.given import GivenPolicy
 from pointsman.progress import shown
 from pointsman.report.grids.grid import Grid
 from pointsman.report.staging import refuse_taken
-from pointsman.sweeps.cells import at_their_loads, run_tasks, tasks_of
+from pointsman.sweeps.cells import run_tasks, tasks_of, workloads_of
+from pointsman.sweeps.choices import choices_of
 from pointsman.sweeps.kept import results_for
 from pointsman.sweeps.outcome import grid_of
-from pointsman.workload import Workload, read_workload
+from pointsman.workload.given import GivenWorkload, workload_of
 
 
 def sweep(
-    workload: Workload | str | Path,
+    workload: GivenWorkload,
     cluster: str | Sequence[str],
-    policy: str | Sequence[str],
+    policy: GivenPolicy | Sequence[GivenPolicy],
     *,
     load: float | Sequence[float | None] | None = None,
     estimate: str | Sequence[str | None] | None = None,
-    seed: int | Sequence[int] = 0,
+    seeds: int | Sequence[int] = 0,
+    workload_seeds: int | Sequence[int] = (),
     baseline: str | None = None,
     window: tuple[float, float] | None = None,
     directory: str | Path | None = None,
@@ -34,16 +41,19 @@ def sweep(
 ) -> Grid:
     """Replay `workload` under each policy in every combination of clusters, loads and estimates.
 
-    Each of `cluster`, `policy`, `load`, `estimate` and `seed` is one value or a list of them. A terminal and a notebook
-    show a bar while it runs.
+    Each of `cluster`, `policy`, `load`, `estimate` and `seeds` is one value or a list of them. A terminal and a
+    notebook show a bar while it runs.
 
     Args:
-        workload: A `Workload`, or a file that `read_workload` reads.
+        workload: A `Workload`, a file that `read_workload` reads, or a table that `Workload.of` takes.
         cluster: Names, shorthands or files, as `load_cluster` takes them.
-        policy: Names; the first is the baseline. Python files count as names: ``my_policy.py:MyPolicy``.
+        policy: Names (``my_policy.py:MyPolicy``, too) and policy objects; the first is the baseline. Each run gets a
+            copy of an object, and a call that is repeated makes the runs of objects again.
         load: Offered load to which the gaps between submissions are rescaled; None is the log's own.
         estimate: Job durations that policies are given, as in `simulate`.
-        seed: Random seeds; each policy runs once with each in every cell.
+        seeds: Random seeds of estimates, failures and policies; each policy runs once with each on each workload.
+        workload_seeds: Random seeds that draw the jobs of a generated workload anew; each policy runs on each of these
+            workloads, and intervals are over them. Default: the jobs of the workload.
         baseline: Policy that the others are compared with. Default: the first.
         window: Count only jobs submitted between these times, in seconds since the first submission.
         directory: Where the grid is written, as by ``pointsman compare -o``; finished runs are kept beside it until
@@ -55,18 +65,25 @@ def sweep(
 
     Raises:
         InputError: the workload or a cluster file is wrong, or a gang could never start.
-        UsageError: an option, a policy or a parameter is wrong, a value is given twice, or the directory exists.
+        UsageError: an option, a policy or a parameter is wrong, a policy object cannot be pickled, a value is given
+            twice, or the directory exists.
     """
-    log = workload if isinstance(workload, Workload) else read_workload(workload)
+    if unknown := [name for name in options if name not in ExperimentSpec.model_fields]:
+        raise UsageError(
+            f"sweep has no option {unknown[0]!r} ({did_you_mean(unknown[0], ExperimentSpec.model_fields)})"
+        )
+    check_order(workload)
+    log = workload_of(workload)
     spec = ExperimentSpec.checked(
         {
             **options,
             "trace": log.provenance.source,
             "cluster": cluster,
-            "policies": as_list(policy),
+            "policies": choices_of(as_list(policy)),
             "load": load,
             "estimate": estimate,
-            "seeds": as_list(seed),
+            "seeds": as_list(seeds),
+            "workload_seeds": as_list(workload_seeds),
             "window": window,
         }
     )
@@ -74,7 +91,9 @@ def sweep(
     if target is not None:
         refuse_taken(target, force=force)
     cells, store = spec.cells(), results_for(target)
-    tasks = tasks_of(cells, at_their_loads(log, cells))
+    if target is None and "log" not in options:
+        cells = [replace(cell, spec=cell.spec.shown_only()) for cell in cells]
+    tasks = tasks_of(cells, workloads_of(log, cells))
     missing = [task for own in tasks for task in own if not store.has(task.digest)]
     with workers(on, at_once) as some, shown("sweep") as tell:
         for _ in run_tasks(missing, some, store, tell):

@@ -53,17 +53,20 @@ def tasks_again(
         again = _affordable(tasks, again, baseline, len(tasks) // max(len(others), 1))
     if not (again and others):
         return {}
-    digest = workload_digest(tasks[0].workload)
-    return {s: [_again(task, digest, costs.at_interval(s)) for task, _ in again] for s in others}
+    workloads = {id(task.workload): task.workload for task, _ in again}
+    digests = {key: workload_digest(workload) for key, workload in workloads.items()}
+    return {s: [_again(task, digests[id(task.workload)], costs.at_interval(s)) for task, _ in again] for s in others}
 
 
 def _affordable(
     tasks: Sequence[Task], again: Sequence[tuple[Task, Result]], baseline: str | None, most: int
 ) -> list[tuple[Task, Result]]:
-    """On the first seed, the baseline and the best of the others, and of the rest as many as `most` leaves room for."""
+    """On the first workload and seed, the baseline and the best of the others, and of the rest as many as `most` leaves
+    room for.
+    """
     named = (task.run.label for task in tasks if baseline in (task.run.label, task.run.choice.name))
-    first, seed = next(named, tasks[0].run.label), tasks[0].run.seed
-    of_seed = [(task, result) for task, result in again if task.run.seed == seed]
+    first, (workload, seed) = next(named, tasks[0].run.label), (tasks[0].workload, tasks[0].run.seed)
+    of_seed = [(task, result) for task, result in again if task.workload is workload and task.run.seed == seed]
     of_seed.sort(key=lambda one: (one[0].run.label != first, one[1].jobs["jct_s"].mean() or 0.0))
     needed = 1 + any(task.run.label == first for task, _ in of_seed)
     return of_seed[: max(most, needed)]

@@ -22,9 +22,9 @@ class Run:
 
 def runs_of(spec: CellSpec) -> list[Run]:
     """Every run, policy by policy. A policy that comes twice is told apart by its parameters."""
-    from pointsman.policies.registry import get_policy
+    from pointsman.sweeps.choices import title_of
 
-    names = [get_policy(choice.name).title for choice in spec.policies]
+    names = [title_of(choice) for choice in spec.policies]
     labels = [
         name if names.count(name) == 1 or not choice.params else f"{name}({_listed(choice)})"
         for name, choice in zip(names, spec.policies, strict=True)
@@ -36,9 +36,10 @@ def runs_of(spec: CellSpec) -> list[Run]:
 def simulated(spec: CellSpec, workload: "Workload", run: Run, tell: Callable[[float], None] | None = None) -> "Result":
     """The result of one run; `tell` is told the share of jobs that have ended."""
     from pointsman.api import simulate
+    from pointsman.sweeps.choices import call_of
 
-    options = dict(spec.run_options(run.seed))
-    return simulate(workload, spec.cluster, run.choice.name, params=run.choice.params, **options, progress=tell)
+    policy, params = call_of(run.choice)
+    return simulate(workload, spec.cluster, policy, params=params, **dict(spec.run_options(run.seed)), progress=tell)
 
 
 def _listed(choice: PolicyChoice) -> str:

@@ -94,6 +94,8 @@ class Provenance:
     """Of a table that was converted or generated: where its jobs came from."""
     only: str = ""
     """Which of its jobs, where not all were asked for: `vc=cluster04`."""
+    seed: int | None = None
+    """With which generated jobs were drawn."""
 
     def __str__(self) -> str:
         """In a few words, of a file with its format."""
@@ -102,7 +104,13 @@ class Provenance:
         return this if self.origin is None else f"{this}, from {self.origin}"
 
     def as_dict(self) -> dict[str, Any]:
-        """For the manifest; `origin` and `only` where there are any."""
-        own = {"source": self.source, "sha256": self.sha256, "format": self.format, "command": self.command}
+        """For the manifest; `origin`, `only` and `seed` where there are any."""
+        own: dict[str, Any] = {
+            "source": self.source,
+            "sha256": self.sha256,
+            "format": self.format,
+            "command": self.command,
+        }
         own |= {"only": self.only} if self.only else {}
+        own |= {"seed": self.seed} if self.seed is not None else {}
         return own if self.origin is None else own | {"origin": self.origin.as_dict()}

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from html import escape
-from typing import Final
+from typing import Any, Final
 
 import polars as pl
 
@@ -11,6 +12,7 @@ from pointsman.inputs.durations import duration
 from pointsman.inputs.messages import counted
 from pointsman.types import MAX_SHARING
 from pointsman.workload.columns import OF_SCHEDULE, SCHEMA, columns_named
+from pointsman.workload.frames import Table, as_pandas, frame_of, in_seconds, renaming
 from pointsman.workload.provenance import Place, Provenance, Quality
 from pointsman.workload.rules.native_table import validated
 
@@ -68,14 +70,32 @@ class Workload:
         return f"<p>{escape(repr(self))}</p>{self.head().drop(silent)._repr_html_()}"
 
     @classmethod
-    def of(cls, jobs: pl.DataFrame, *, source: str = "memory", format: str = "frame", command: str = "") -> "Workload":
-        """A workload from a frame with at least `submit_s`, `gpus` and `duration_s`.
+    def of(cls, jobs: Table, *, source: str = "memory", format: str = "frame", command: str = "") -> "Workload":
+        """A workload from a table with at least `submit_s`, `gpus` and `duration_s`.
+
+        Args:
+            jobs: a DataFrame of pandas or polars, an Arrow table, anything else with the Arrow PyCapsule interface, or
+                a mapping from names to columns. Columns are those of native job tables. Times are in seconds;
+                `submit_s`, `start_s` and `end_s` may also be dates, and durations time spans.
+            source: what messages and reports call it.
+            format: what it was, for the provenance.
+            command: what made it, for the provenance.
 
         Raises:
-            InputError: the frame breaks a rule that a native file must keep.
+            InputError: the table breaks a rule that a native file must keep.
+            UsageError: it is no table.
         """
-        table, quality = validated(jobs, path=source)
-        return cls(table, quality, Provenance(source, "", format, command))
+        frame, notes = in_seconds(frame_of(jobs, path=source), path=source)
+        table, quality = validated(frame, path=source, renamed=partial(renaming, jobs))
+        return cls(table, replace(quality, notes=notes + quality.notes), Provenance(source, "", format, command))
+
+    def to_pandas(self) -> Any:
+        """The job table as a pandas DataFrame; pandas must be installed, pyarrow need not be."""
+        return as_pandas(self.jobs)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The job table for other libraries: ``pyarrow.table(workload)``, ``polars.DataFrame(workload)``."""
+        return self.jobs.__arrow_c_stream__(requested_schema)
 
     def without(self, columns: Sequence[str]) -> "Workload":
         """The same jobs as if their log did not say these columns; the quality report says so. `shape` is both

@@ -32,14 +32,15 @@ def test_a_log_that_was_asked_for_is_refused_where_it_becomes_too_large() -> Non
 
 @pytest.mark.usefixtures("limited")
 def test_one_that_was_not_is_dropped_and_nothing_else_changes() -> None:
-    dropped, without = turns(log=None), turns(log=False)
+    dropped, without = turns(), turns(log=False)
     assert dropped.events is None
+    assert repr(dropped).endswith("seed 0, without events)")
     assert dropped.jobs.equals(without.jobs) and dropped.series.equals(without.series)
     assert any("the plan log became too large and is dropped" in told for told in dropped.info["assumptions"])
 
 
 def test_below_the_limit_it_is_kept() -> None:
-    kept, whole = turns(log=None), turns(log=True)
+    kept, whole = turns(), turns(log=True)
     assert kept.events is not None and whole.events is not None
     assert kept.events.height > LIMIT
     assert kept.events.equals(whole.events)

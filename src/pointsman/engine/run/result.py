@@ -7,6 +7,8 @@ from typing import Any
 
 import polars as pl
 
+from pointsman.workload.frames import as_pandas
+
 
 @dataclass(frozen=True, repr=False)
 class Result:
@@ -44,11 +46,20 @@ class Result:
         """``Result(gittins on jobs.csv, 2,000 jobs, seed 0)``."""
         source = (self.info.get("workload") or {}).get("source", "jobs")
         policy = self.info.get("policy_name") or self.info.get("policy", "?")
-        return f"Result({policy} on {source}, {self.jobs.height:,} jobs, seed {self.info.get('seed', 0)})"
+        silent = "" if self.events is not None or self.info.get("logged") else ", without events"
+        return f"Result({policy} on {source}, {self.jobs.height:,} jobs, seed {self.info.get('seed', 0)}{silent})"
 
     def _repr_html_(self) -> str:
         """For notebooks: the table that `pointsman simulate` prints."""
         return self.summary._repr_html_()
+
+    def to_pandas(self) -> Any:
+        """`jobs` as a pandas DataFrame; pandas must be installed, pyarrow need not be."""
+        return as_pandas(self.jobs)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """`jobs` for other libraries: ``pyarrow.table(result)``, ``polars.DataFrame(result)``."""
+        return self.jobs.__arrow_c_stream__(requested_schema)
 
     @property
     def summary(self) -> Any:

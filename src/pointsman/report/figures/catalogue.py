@@ -10,6 +10,7 @@ from pointsman.report.figures import bars, distributions, fragments, over_time, 
 from pointsman.report.figures.drawing import Drawing, attempted
 from pointsman.report.figures.grid import panel_size
 from pointsman.report.figures.style import draw
+from pointsman.report.metrics.draws import drawn_with
 from pointsman.report.metrics.groups import Group, baseline_of, placed, shown_span_s
 from pointsman.report.metrics.holdings import horizon_s
 from pointsman.report.units import digits, duration, number_of_jobs
@@ -91,9 +92,11 @@ def _drawing(kind: Kind, groups: list[Group]) -> Drawing | None:
 
 def _shown(groups: list[Group]) -> str:
     """What a figure over time leaves out."""
-    seeds, span_s = groups[0].seeds, shown_span_s(groups)
+    span_s = shown_span_s(groups)
     last_end_s = max(horizon_s(group.first.result) for group in groups)
-    seed = f" Seed {seeds[0]} is shown." if len(seeds) > 1 else ""
+    first = groups[0].first
+    drawn = f"Workload {first.workload_seed}, seed" if groups[0].workload_seeds else "Seed"
+    seed = f" {drawn} {first.seed} is shown." if len(groups[0].runs) > 1 else ""
     return seed + (f" The last job ends at {duration(last_end_s)}, beyond the axis." if last_end_s > span_s else "")
 
 
@@ -102,11 +105,11 @@ def runs_caption(groups: list[Group]) -> str:
     base = baseline_of(groups)
     run = base.first
     summary, info = run.summary, run.result.info
-    seeds = sorted({seed for group in groups for seed in group.seeds})
     load = "" if summary["load"] is None else f", load {digits(summary['load'])}"
+    drawn = drawn_with([run for group in groups for run in group.runs])
     return (
-        f"n = {number_of_jobs(base.counted.height)} counted, seed{'s' if len(seeds) > 1 else ''} "
-        f"{', '.join(map(str, seeds))}; {workload_name(run.result.info)} on {info['cluster']}, "
+        f"n = {number_of_jobs(base.counted.height)} counted, {drawn}; "
+        f"{workload_name(run.result.info)} on {info['cluster']}, "
         f"{counted(run.gpus, 'GPU')}{load}; submitted {duration(run.window.from_s)} to {duration(run.window.to_s)}"
     )
 

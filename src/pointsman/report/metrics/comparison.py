@@ -37,9 +37,9 @@ TIMINGS = ("engine_s", "decisions_per_s")
 
 @dataclass(frozen=True)
 class Row:
-    """One policy: each figure is the mean over its seeds; `differences` are to the baseline, on jobs both completed.
+    """One policy: each figure is the mean over its runs; `differences` are to the baseline, on jobs both completed.
 
-    The `COUNTS` are of all seeds together, their differences the mean over the common seeds.
+    The `COUNTS` are of all runs together, their differences the mean over the common ones.
     """
 
     policy: str
@@ -47,6 +47,8 @@ class Row:
     profiles: str
     progress: str
     seeds: list[int]
+    workload_seeds: list[int]
+    """Those that its workloads were drawn with; none where it has one workload."""
     jobs_counted: int
     jobs_censored: int
     values: dict[str, float | None]
@@ -138,9 +140,9 @@ def as_csv(records: Sequence[Mapping[str, Any]]) -> str:
 def record(row: Row) -> dict[str, Any]:
     """A row of ``comparison.csv``."""
     figures = {name: row.figure(name) for name in (*COUNTS, *METRICS)}
-    seeds = " ".join(map(str, row.seeds))
+    seeds = {name: " ".join(map(str, getattr(row, name))) for name in ("seeds", "workload_seeds")}
     told = {"knowledge": row.knowledge, "profiles": row.profiles, "progress": row.progress}
-    return {"policy": row.policy, **told, "seeds": seeds, **figures, **_changes(row)}
+    return {"policy": row.policy, **told, **seeds, **figures, **_changes(row)}
 
 
 def _changes(row: Row) -> dict[str, float | None]:
@@ -161,10 +163,12 @@ def compare(
     window: tuple[float, float] | None = None,
     repeated: Repeated | None = None,
 ) -> Comparison:
-    """Puts policies side by side; runs of one policy with several seeds are one row.
+    """Puts policies side by side; runs of one policy with several seeds, or on several workloads that were generated
+    alike, are one row.
 
     Args:
-        results: the runs. Differences are paired on the seeds that a policy and the baseline have in common.
+        results: the runs. Differences are paired on the workloads and seeds that a policy and the baseline have in
+            common.
         baseline: label of the policy to compare with; by default that of the first result.
         window: jobs to count, as in `summarise`.
         repeated: runs of these policies where preemption loses work, for `Comparison.price`.
@@ -214,6 +218,7 @@ def _row(group: Group, baseline: Group) -> Row:
         profiles=group.profiles,
         progress=group.progress,
         seeds=group.seeds,
+        workload_seeds=group.workload_seeds,
         jobs_counted=group.counted.height,
         jobs_censored=group.censored,
         values={metric: group.mean(metric) for metric in METRICS},

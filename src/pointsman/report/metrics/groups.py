@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 from pointsman.engine.rate_models.registry import options_of_factors
 from pointsman.engine.run.result import Result
 from pointsman.errors import UsageError
+from pointsman.inputs.messages import described
 from pointsman.report.metrics.counted import submit_window
+from pointsman.report.metrics.draws import workload_seeds
 from pointsman.report.metrics.holdings import horizon_s
 from pointsman.report.metrics.measured import Measured
 from pointsman.report.metrics.shared import interference_of, jobs_per_gpu
@@ -49,7 +51,7 @@ def measure(result: Result, window: tuple[float, float] | None = None) -> Run:
 
 @dataclass(frozen=True)
 class Group:
-    """Runs that differ in nothing but the seed, by increasing seed."""
+    """Runs that differ in nothing but seeds, by increasing seeds: those of their workloads, then their own."""
 
     label: str
     runs: tuple[Run, ...]
@@ -77,8 +79,13 @@ class Group:
 
     @property
     def seeds(self) -> list[int]:
-        """The seeds of its runs."""
-        return [run.seed for run in self.runs]
+        """The seeds of its runs, each once."""
+        return sorted({run.seed for run in self.runs})
+
+    @property
+    def workload_seeds(self) -> list[int]:
+        """The seeds of its workloads, each once; none where it has one workload."""
+        return workload_seeds(self.runs)
 
     @property
     def knowledge(self) -> str:
@@ -161,7 +168,8 @@ def run_name(group: Group, run: Run) -> str:
     name = re.sub(r"[^A-Za-z0-9._+-]+", "-", group.label).strip("-")
     if len(name) > LONGEST_NAME:
         name = f"{name[:LONGEST_NAME]}-{hashlib.sha256(group.label.encode()).hexdigest()[:8]}"
-    return f"{name}_s{run.seed}"
+    of_workload = f"_w{run.workload_seed}" if len(group.seeds) < len(group.runs) else ""
+    return f"{name}{of_workload}_s{run.seed}"
 
 
 def placed(groups: Sequence[Group]) -> list[Group]:
@@ -184,6 +192,11 @@ def group_runs(results: Sequence[Result | Run], window: tuple[float, float] | No
     Raises:
         UsageError: there are none, one run is there twice, or no job was submitted in the window.
     """
+    if isinstance(results, str | Result) or not all(isinstance(each, Result | Run) for each in results):
+        raise UsageError(
+            f"compare takes a list of results, not {described(results)}: "
+            "pointsman.compare([pointsman.simulate(workload, cluster, policy) for policy in policies])"
+        )
     if not results:
         raise UsageError("no run to report; give at least one")
     runs = [result if isinstance(result, Run) else measure(result, window) for result in results]
@@ -195,11 +208,24 @@ def group_runs(results: Sequence[Result | Run], window: tuple[float, float] | No
 
 
 def _group(label: str, runs: list[Run]) -> Group:
-    if len({run.seed for run in runs}) < len(runs):
+    if len({run.draw for run in runs}) < len(runs):
         raise UsageError(
             f"{label} occurs twice with the same seed; give each run once, or compare one workload at a time"
         )
-    return Group(label, tuple(sorted(runs, key=lambda run: run.seed)))
+    if workload_seeds(runs) and len(made := {_recipe(run.result) for run in runs}) > 1:
+        raise UsageError(
+            f"the workloads of {label} differ in more than the seed: {'; '.join(sorted(made))}; compare those that "
+            "were generated alike, and report others separately"
+        )
+    return Group(label, tuple(sorted(runs, key=lambda run: run.draw)))
+
+
+def _recipe(result: Result) -> str:
+    """How its jobs were generated, without the seed."""
+    told = result.info["workload"]
+    while "seed" not in told and "origin" in told:
+        told = told["origin"]
+    return re.sub(r"\bseed=\d+", "seed=…", str(told["command"]))
 
 
 def _option(name: str, result: Result) -> str | None:

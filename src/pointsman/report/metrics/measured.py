@@ -23,6 +23,19 @@ class Measured:
         return int(self.result.info["seed"])
 
     @property
+    def workload_seed(self) -> int | None:
+        """The seed that its jobs were drawn with; None of jobs that were not generated, or do not say it."""
+        told = self.result.info.get("workload") or {}
+        while told and "seed" not in told:
+            told = told.get("origin") or {}
+        return told.get("seed")
+
+    @property
+    def draw(self) -> tuple[int, int]:
+        """The seeds of its jobs (-1: not known) and of the run, which runs of two policies have in common."""
+        return -1 if self.workload_seed is None else self.workload_seed, self.seed
+
+    @property
     def gpus(self) -> int:
         """GPUs of the cluster."""
         return int(self.result.info["gpus"])

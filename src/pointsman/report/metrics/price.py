@@ -102,9 +102,9 @@ def price(groups: Sequence[Group], repeated: Repeated, window: tuple[float, floa
         window: jobs to count, as in `summarise`.
     """
     runs = {interval: group_runs(results, window) for interval, results in repeated.items()}
-    seeds = {run.seed for some in runs.values() for group in some for run in group.runs}
+    draws = {run.draw for some in runs.values() for group in some for run in group.runs}
     policies = [group for group in simulated(groups) if not group.is_logged]
-    own = [_on_seeds(group, seeds) for group in policies]
+    own = [_on_draws(group, draws) for group in policies]
     cells = {s: [_at(s, group, runs.get(s, [])) for group in own] for s in sorted({*runs, _costs(own[0]).interval_s})}
     if any(some[0] is None for some in cells.values()):
         return None
@@ -130,8 +130,8 @@ def preempts(run: Run | Result) -> bool:
     return bool(jobs["preemptions"].sum())
 
 
-def _on_seeds(group: Group, seeds: set[int]) -> Group:
-    return replace(group, runs=tuple(run for run in group.runs if run.seed in seeds))
+def _on_draws(group: Group, draws: set[tuple[int, int]]) -> Group:
+    return replace(group, runs=tuple(run for run in group.runs if run.draw in draws))
 
 
 def _at(interval_s: float, group: Group, repeated: Sequence[Group]) -> Group | None:

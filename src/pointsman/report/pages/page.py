@@ -14,6 +14,7 @@ from pointsman.report.figures.drawing import Drawing
 from pointsman.report.figures.price import draw_price
 from pointsman.report.figures.style import THEMED
 from pointsman.report.metrics.comparison import Comparison
+from pointsman.report.metrics.draws import drawn_with, workload_seeds
 from pointsman.report.metrics.groups import Group, run_name, simulated
 from pointsman.report.metrics.paired.changes import Change
 from pointsman.report.metrics.price import Price
@@ -159,7 +160,6 @@ def facts(groups: list[Group]) -> list[tuple[str, str]]:
     """What was run, term by term."""
     run = groups[0].first
     info, summary = run.result.info, run.summary
-    seeds = sorted({seed for group in groups for seed in group.seeds})
     return [
         ("Workload", _workload(info)),
         ("Log", _quality(info.get("quality") or {})),
@@ -171,7 +171,7 @@ def facts(groups: list[Group]) -> list[tuple[str, str]]:
             else f"{digits(summary['load'])}, GPU-time requested over GPU-time offered while jobs are submitted",
         ),
         ("Counted", _counted(groups)),
-        ("Seeds" if len(seeds) > 1 else "Seed", _seeds(groups, seeds)),
+        _seeds(groups),
         ("Policies" if len(groups) > 1 else "Policy", "; ".join(map(_policy, groups))),
         ("Placement", _each(groups, "placement")),
         ("Overheads", overheads_of(groups)),
@@ -214,9 +214,17 @@ def _alike(groups: list[Group], said_of: Callable[[dict[str, Any]], str]) -> str
     return "; ".join(f"{group.label}: {words}" for group, words in zip(groups, said, strict=True))
 
 
-def _seeds(groups: list[Group], seeds: list[int]) -> str:
+def _seeds(groups: list[Group]) -> tuple[str, str]:
+    """Seeds of the runs, and of the workloads where there are several."""
+    runs = [run for group in groups for run in group.runs]
+    seeds = sorted({run.seed for run in runs})
+    listed = ", ".join(map(str, seeds))
+    if drawn := workload_seeds(runs):
+        with_seeds = f"jobs drawn with workload seed {', '.join(map(str, drawn))}"
+        return "Workloads and seeds", f"{drawn_with(runs)}: {with_seeds}; runs with seed {listed}"
     alike = len(seeds) > 1 and not any(group.depends_on_seed for group in groups)
-    return ", ".join(map(str, seeds)) + ("; nothing depends on it, so one run of each policy counts" if alike else "")
+    told = "; nothing depends on it, so one run of each policy counts" if alike else ""
+    return "Seeds" if len(seeds) > 1 else "Seed", listed + told
 
 
 def _workload(info: dict[str, Any]) -> str:

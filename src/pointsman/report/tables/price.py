@@ -45,7 +45,7 @@ EXPLAINED = (
 
 def _not_simulated(price: Price) -> Iterator[str]:
     if not price.of_all_seeds:
-        yield f"Only seed {price.points[0].seeds[0]} was simulated; --price simulates all."
+        yield f"Only one run of each policy was simulated, with seed {price.points[0].seeds[0]}; --price simulates all."
     if price.left_out:
         yield f"Not simulated: {names(price.left_out, most=len(price.left_out))}; --price simulates every policy."
 

@@ -49,4 +49,4 @@ def dl2(name: str, jobs: int, seed: int, *, cluster_gpus: int, load: float | Non
     )
     command = f"dl2({name=}, {jobs=}, {seed=}, {cluster_gpus=}, {load=})"
     quality = Quality(jobs, jobs, notes=("sizes are ours; durations are lognormal, like ITP's",))
-    return Workload(complete(frame), quality, Provenance(f"generated like {name}", "", "generated", command))
+    return Workload(complete(frame), quality, Provenance(f"generated like {name}", "", "generated", command, seed=seed))

@@ -1,6 +1,6 @@
 """Workloads like a real log's, of any length, load and seed."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -44,7 +44,9 @@ def generate(like: str, *, jobs: int, cluster_gpus: int, load: float | None = No
         return dl2(like, jobs, seed, cluster_gpus=cluster_gpus, load=load)
     if like == "topdrl":
         return topdrl(jobs, seed, widest=min(WIDEST, cluster_gpus), cluster_gpus=cluster_gpus, load=load)
-    return generate_from(load_profile(like), jobs=jobs, cluster_gpus=cluster_gpus, load=load, seed=seed)
+    made = generate_from(load_profile(like), jobs=jobs, cluster_gpus=cluster_gpus, load=load, seed=seed)
+    command = f"generate({like=}, {jobs=}, {cluster_gpus=}, {load=}, {seed=})"
+    return replace(made, provenance=replace(made.provenance, command=command))
 
 
 def generate_from(
@@ -59,8 +61,8 @@ def generate_from(
     submit_s = _paced(profile, drawn.submit_s, gpus * drawn.duration_s, cluster_gpus, load)
     table = _table(profile, drawn, gpus, submit_s, endings)
     quality = Quality(jobs, jobs, {}, {"narrowed to the GPUs of the cluster": wide} if wide else {}, _notes(profile))
-    command = f"generate(like={profile.name!r}, {jobs=}, {cluster_gpus=}, {load=}, {seed=})"
-    return Workload(table, quality, Provenance(f"generated like {profile.name}", "", "generated", command))
+    command = f"generate_from({profile.name!r}, {jobs=}, {cluster_gpus=}, {load=}, {seed=})"
+    return Workload(table, quality, Provenance(f"generated like {profile.name}", "", "generated", command, seed=seed))
 
 
 @dataclass(frozen=True)

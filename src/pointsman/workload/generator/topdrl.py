@@ -73,7 +73,7 @@ def topdrl(
     command = f"topdrl({jobs=}, {seed=}, {longest=}, {widest=}, {cluster_gpus=}, {load=})"
     note = "models are image classifiers of the catalogue, not the authors' table; durations are on the fewest racks"
     quality = Quality(jobs, jobs, notes=(note,))
-    return Workload(complete(frame), quality, Provenance("generated like topdrl", "", "generated", command))
+    return Workload(complete(frame), quality, Provenance("generated like topdrl", "", "generated", command, seed=seed))
 
 
 def _submits(rng: np.random.Generator, jobs: int, work_s: float, load: float | None) -> NDArray[np.float64]:

@@ -1,6 +1,6 @@
 """A native job table: its columns are checked, then the first cell that breaks a rule refuses it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 
 import polars as pl
@@ -8,10 +8,14 @@ import polars as pl
 from pointsman.errors import InputError
 from pointsman.inputs.messages import quoted
 from pointsman.workload.columns import ALIASES, REQUIRED, SCHEMA
+from pointsman.workload.frames import TIMES
 from pointsman.workload.provenance import Place, Quality
 from pointsman.workload.rules.clean import LINE, clean, completed, not_read
 from pointsman.workload.rules.job_rules import NUMBERS, RULES
 from pointsman.workload.rules.refuse import refuse
+
+Renamed = Callable[[Mapping[str, str]], str]
+"""The call that gives columns of a table in memory other names, as text: ``df.rename({'Submit': 'submit_s'})``."""
 
 
 def validated(
@@ -20,6 +24,7 @@ def validated(
     path: str,
     line: Callable[[int], int] | None = None,
     text_numbers: bool = False,
+    renamed: Renamed | None = None,
 ) -> tuple[pl.DataFrame, Quality]:
     """The complete, sorted job table of a native frame, and its quality report.
 
@@ -28,16 +33,18 @@ def validated(
         path: what messages call the table.
         line: from row to line of the file; without it messages count rows from 1.
         text_numbers: whether numbers may come as strings (CSV).
+        renamed: of a table in memory, the call that gives its columns other names; without it the table is a file.
 
     Raises:
         InputError: a column or a cell breaks a rule, or no job is left.
     """
-    ignored = check_columns(frame.columns, path=path)
+    ignored = check_columns(frame.columns, path=path, renamed=renamed)
     known = frame.select(name for name in SCHEMA if name in frame.columns)
     if known.height == 0:
-        raise InputError("there is no row under the header", path=path, fix="give at least one job")
-    table = _texts(known, path)
-    _check_numbers(table, path, text_numbers)
+        where = "" if renamed else " under the header"
+        raise InputError(f"there is no row{where}", path=path, fix="give at least one job")
+    table = _texts(known, path, None if renamed else 1)
+    _check_numbers(table, path, text_numbers, may_be_dates=renamed is not None)
     sound = refuse(table, path=path, line=line)
     kept = clean(sound.with_row_index(LINE), [rule for rule in RULES if not rule.refused])
     if kept.jobs.height == 0:
@@ -49,26 +56,43 @@ def validated(
     return jobs, Quality(table.height, jobs.height, kept.dropped, {}, notes, places=places)
 
 
-def check_columns(names: Sequence[str], *, path: str) -> list[str]:
-    """Columns that are not ours, to be ignored.
+def check_columns(names: Sequence[str], *, path: str, renamed: Renamed | None = None) -> list[str]:
+    """Columns that are not ours, to be ignored; `renamed` as of `validated`.
 
     Raises:
         InputError: a required column is missing, or a name looks like a misspelt one of ours.
     """
     absent = [name for name in SCHEMA if name not in names]
     strange = [name for name in names if name not in SCHEMA]
-    meant = {name: target for name in strange if (target := _meant(name, absent))}
+    line = None if renamed else 1
     missing = [name for name in REQUIRED if name in absent]
+    meant = {name: target for name in strange if (target := _meant(name, absent))}
     if missing:
-        hints = [f"is {quoted(name)} meant to be {target!r}?" for name, target in meant.items() if target in missing]
-        fix = "; ".join(hints) or (
-            f"the columns are {_listed(names)}; name those that hold them: --columns submit_s=…,gpus=…,duration_s=…"
-        )
         plural = "s" if len(missing) > 1 else ""
-        raise InputError(f"the column{plural} {', '.join(missing)} must be there", path=path, line=1, fix=fix)
+        fix = _how_to_name(missing, strange, renamed) if renamed else _how_to_tell(missing, meant, names)
+        raise InputError(f"the column{plural} {', '.join(missing)} must be there", path=path, line=line, fix=fix)
     for name, target in meant.items():
-        raise InputError(f"unknown column {quoted(name)}", path=path, line=1, fix=f"did you mean {target!r}?")
+        fix = f"did you mean {target!r}?" + (f" {renamed({name: target})}" if renamed else "")
+        raise InputError(f"unknown column {quoted(name)}", path=path, line=line, fix=fix)
     return strange
+
+
+def _how_to_tell(missing: Sequence[str], meant: Mapping[str, str], names: Sequence[str]) -> str:
+    """Of a file: which column is probably misspelt, else the option that names them."""
+    hints = [f"is {quoted(name)} meant to be {target!r}?" for name, target in meant.items() if target in missing]
+    return "; ".join(hints) or (
+        f"the columns are {_listed(names)}; name those that hold them: --columns submit_s=…,gpus=…,duration_s=…"
+    )
+
+
+def _how_to_name(missing: Sequence[str], strange: Sequence[str], renamed: Renamed) -> str:
+    """Of a table in memory: the call that renames the columns that are nearest."""
+    nearest: dict[str, str] = {}
+    for ours in missing:
+        left = {name.strip().lower(): name for name in strange if name not in nearest}
+        close = get_close_matches(ours, left, 1, cutoff=0.5) or get_close_matches(ours[:-2], left, 1, cutoff=0.5)
+        nearest[left[close[0]] if close else f"COLUMN_WITH_{ours.upper()}"] = ours
+    return f"rename yours: {renamed(nearest)}; they are {_listed(strange)}" if strange else "it has no other columns"
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -85,20 +109,21 @@ def _meant(name: str, absent: list[str]) -> str | None:
     return stem.get(near[0], near[0]) if near else None
 
 
-def _texts(frame: pl.DataFrame, path: str) -> pl.DataFrame:
+def _texts(frame: pl.DataFrame, path: str, line: int | None) -> pl.DataFrame:
     names = [name for name in frame.columns if name not in NUMBERS and frame.schema[name] != pl.String]
     for name in names:
         try:
             frame = frame.with_columns(pl.col(name).cast(pl.String))
         except pl.exceptions.PolarsError:
             cause = f"the column {name} holds {frame.schema[name]!s:.60}, not text"
-            raise InputError(cause, path=path, line=1, fix="store it as text") from None
+            raise InputError(cause, path=path, line=line, fix="store it as text") from None
     return frame
 
 
-def _check_numbers(frame: pl.DataFrame, path: str, text_numbers: bool) -> None:
+def _check_numbers(frame: pl.DataFrame, path: str, text_numbers: bool, *, may_be_dates: bool) -> None:
     for name in (name for name in NUMBERS if name in frame.columns):
         dtype = frame.schema[name]
         if not (dtype.is_numeric() or dtype == pl.Null or (text_numbers and dtype == pl.String)):
             cause = f"the column {name} holds {dtype!s:.60}, not numbers"
-            raise InputError(cause, path=path, fix="store it as a number")
+            fix = "store it as numbers or dates" if may_be_dates and name in TIMES else "store it as a number"
+            raise InputError(cause, path=path, fix=fix)

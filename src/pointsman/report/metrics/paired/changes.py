@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 
 import polars as pl
 
+from pointsman.report.metrics.draws import units
 from pointsman.report.metrics.groups import Group
 from pointsman.report.metrics.paired.confidence import BLOCKS, Interval, ratio_interval
 from pointsman.report.metrics.paired.differences import common_runs
@@ -26,7 +27,7 @@ class Change:
     """The times of some jobs under a policy, and the same jobs' under the baseline, in seconds.
 
     A `ratio` is the policy's mean over the baseline's, less 1; None where the baseline's is 0. Intervals are Student's
-    over seeds, or over blocks of a seed's jobs; None of fewer than `LEAST_JOBS`.
+    over workloads, over seeds, or over blocks of a run's jobs; None of fewer than `LEAST_JOBS`.
     """
 
     policy: str
@@ -71,9 +72,11 @@ def changes(group: Group, baseline: Group) -> list[Change]:
     pairs = common_runs(group, baseline)
     if not pairs or group is baseline:
         return []
-    alike = not group.depends_on_seed and not baseline.depends_on_seed
+    if not group.depends_on_seed and not baseline.depends_on_seed:
+        pairs = pairs[:1]
+    numbers = units([run for run, _ in pairs])
     jobs = pl.concat(
-        [_joined(*(run.counted for run in pair), seed) for seed, pair in enumerate(pairs[: 1 if alike else None])],
+        [_joined(*(run.counted for run in pair), number) for number, pair in zip(numbers, pairs, strict=True)],
         how="vertical_relaxed",
     )
     several = jobs[_UNIT].n_unique() > 1
@@ -86,13 +89,13 @@ def changes(group: Group, baseline: Group) -> list[Change]:
     return sorted(found, key=lambda one: -one.jobs * (one.jct_mean_s - one.jct_mean_baseline_s))
 
 
-def _joined(mine: pl.DataFrame, other: pl.DataFrame, seed: int) -> pl.DataFrame:
+def _joined(mine: pl.DataFrame, other: pl.DataFrame, number: int) -> pl.DataFrame:
     """The jobs that both completed, with the times of both."""
     columns = [f"{name}_s" for name in TIMES]
     kept = mine.select("row", pl.col("gpus") * pl.col("duration_s") / 3600, *columns, *_present(mine))
     return kept.join(
         other.select("row", *columns), on="row", how="inner", suffix=_BASE, maintain_order="left"
-    ).with_columns(pl.lit(seed).alias(_UNIT))
+    ).with_columns(pl.lit(number).alias(_UNIT))
 
 
 def _present(jobs: pl.DataFrame) -> list[str]:

@@ -9,6 +9,7 @@ import polars as pl
 
 from pointsman.errors import UsageError
 from pointsman.report.metrics.counted import ENDED
+from pointsman.report.metrics.draws import units, workload_seeds
 from pointsman.report.metrics.groups import Group, Run
 from pointsman.report.metrics.paired.confidence import (
     STATISTICS,
@@ -61,10 +62,11 @@ class _Side:
 
 
 def differences(group: Group, baseline: Group, metrics: Sequence[str]) -> dict[str, Difference]:
-    """`group` against `baseline` in figures of the summary, paired on the seeds both have.
+    """`group` against `baseline` in figures of the summary, paired on the workloads and seeds both have.
 
-    With two or more common seeds the interval is Student's over the seeds' differences; with one, or where all seeds
-    give the same run, a paired block bootstrap over the jobs both completed (mean and percentiles of JCT and wait).
+    With two or more workloads the interval is Student's over the workloads' differences, each the mean of its seeds;
+    of one workload, over the differences of two or more common seeds. With one pair, or where all seeds give the same
+    run, it is a paired block bootstrap over the jobs both completed (mean and percentiles of JCT and wait).
 
     Raises:
         UsageError: the two have a seed in common, and not the jobs.
@@ -85,14 +87,15 @@ def difference(group: Group, baseline: Group, metric: str) -> Difference:
 
 
 def common_runs(group: Group, baseline: Group) -> list[tuple[Run, Run]]:
-    """The runs of both on the seeds that both have.
+    """The runs of both on the workloads and seeds that both have.
 
     Raises:
         UsageError: they are not of the same jobs.
     """
-    theirs = {run.seed: run for run in baseline.runs}
-    pairs = [(run, theirs[run.seed]) for run in group.runs if run.seed in theirs]
-    for run, other in pairs:
+    theirs = {run.draw: run for run in baseline.runs}
+    pairs = [(run, theirs[run.draw]) for run in group.runs if run.draw in theirs]
+    unlike = [(group.first, baseline.first)] if not pairs and {*group.seeds} & {*baseline.seeds} else []
+    for run, other in [*pairs, *unlike]:
         if not _same_log(run, other):
             raise UsageError(
                 f"{group.label} and {baseline.label} did not run the same jobs (seed {run.seed}), so their difference "
@@ -120,7 +123,8 @@ def _on_jobs_of(run: Run, other: Run) -> _Side:
 
 
 def _over_seeds(pairs: list[tuple[_Side, _Side]], metric: str, is_baseline: bool) -> Difference:
-    here, there = (_figures([pair[side] for pair in pairs], metric) for side in (0, 1))
+    numbers = units([pair[0].run for pair in pairs])
+    here, there = (_figures([pair[side] for pair in pairs], metric, numbers) for side in (0, 1))
     if not pairs or here is None or there is None:
         return Difference(None, None, None, None, "" if pairs else "none: there is no seed in common")
     if is_baseline:
@@ -129,14 +133,25 @@ def _over_seeds(pairs: list[tuple[_Side, _Side]], metric: str, is_baseline: bool
     ratio = value / base if base else None
     if len(pairs) == 1:
         return Difference(value, None, ratio, None, "")
-    drawn = " of estimates and failures, the jobs the same" if _same_log(pairs[0][0].run, pairs[1][0].run) else ""
-    method = f"Student's t over {len(pairs)} common seeds{drawn}"
-    return Difference(value, mean_interval(here - there), ratio, ratio_interval(here, there), method)
+    return Difference(value, mean_interval(here - there), ratio, ratio_interval(here, there), _student(pairs))
 
 
-def _figures(sides: list[_Side], metric: str) -> Floats | None:
+def _student(pairs: list[tuple[_Side, _Side]]) -> str:
+    """Over what Student's interval is."""
+    runs = [pair[0].run for pair in pairs]
+    if drawn := workload_seeds(runs):
+        return f"Student's t over {len(drawn)} workloads" + ", each the mean of its seeds" * (len(drawn) < len(runs))
+    same = " of estimates and failures, the jobs the same" if _same_log(*runs[:2]) else ""
+    return f"Student's t over {len(runs)} common seeds{same}"
+
+
+def _figures(sides: list[_Side], metric: str, numbers: list[int]) -> Floats | None:
+    """The figure in each independent draw (draws,): its mean over the runs of which this is the number."""
     found: list[Any] = [side.figures[metric] for side in sides]
-    return None if None in found else np.array(found, dtype=np.float64)
+    if None in found:
+        return None
+    sums = np.bincount(numbers, np.array(found, dtype=np.float64))
+    return sums / np.bincount(numbers)
 
 
 def _resampled(pair: tuple[_Side, _Side], column: str) -> dict[str, tuple[Interval, Interval | None]] | None:
