@@ -133,12 +133,16 @@ def test_what_is_asked_for_wrongly(command: Command, here: Path) -> None:
     assert done.code == 3 and "no policy.yaml in it" in done.err
 
 
-def test_all_settings_are_shown(command: Command) -> None:
-    done = command(
-        "train", "topdrl", "--dry-run", "--set", "ppo.clip=0.1", "--cluster", "4x8", "-o", "x", "--steps", "1"
-    )
+def test_all_settings_are_shown_without_a_place_to_keep_the_checkpoint(command: Command, here: Path) -> None:
+    given = ("--set", "ppo.clip=0.1", "--cluster", "4x8")
+    done = command("train", "topdrl", "--dry-run", *given)
     shown = yaml.safe_load(done.out)
     assert shown["ppo"]["clip"] == 0.1 and shown["practice"]["cluster"] == "4x8" and shown["topdrl"]["queue"] is True
+    assert command("train", "topdrl", "--dry-run", *given, "-o", "x", "--steps", "1").out == done.out
+    assert not list(here.iterdir())
+    for needs_place in (["--steps", "1"], ["--dry-run", "--resume"]):
+        done = command("train", "topdrl", *needs_place)
+        assert done.code == 2 and "-o is missing: give the output directory of the checkpoint" in done.err
 
 
 def test_without_pytorch_it_says_what_to_install(
