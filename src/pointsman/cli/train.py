@@ -61,8 +61,8 @@ def train(
     workload: Annotated[
         str | None,
         typer.Option(
-            help="Training jobs: topdrl, philly, itp, helios, dl2-philly, dl2-1-8, dl2-1-16 or a job log; same as "
-            "practice.workload.",
+            help="Training jobs: topdrl, philly, itp, helios, dl2-philly, dl2-1-8, dl2-1-16 or a job log, whose jobs "
+            "arrive as logged; same as practice.workload.",
             rich_help_panel=WHAT,
         ),
     ] = None,
