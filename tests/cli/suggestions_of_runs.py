@@ -299,5 +299,6 @@ OF_RUNS = [
         r"has (\w+)",
         ("suite run --only workload={0} --dry-run",),
     ),
+    Suggestion("as in -o mine", "train scorer", "(-o mine)", ("{again} {0} --dry-run",)),
     Suggestion("as in --steps 100000", "train topdrl -o agent", "(--steps [0-9]+)", ("{again} {0} --dry-run",)),
 ]

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -133,12 +134,55 @@ def test_what_is_asked_for_wrongly(command: Command, here: Path) -> None:
     assert done.code == 3 and "no policy.yaml in it" in done.err
 
 
-def test_all_settings_are_shown(command: Command) -> None:
-    done = command(
-        "train", "topdrl", "--dry-run", "--set", "ppo.clip=0.1", "--cluster", "4x8", "-o", "x", "--steps", "1"
-    )
+def test_all_settings_are_shown_without_a_place_to_keep_the_checkpoint(command: Command, here: Path) -> None:
+    given = ("--set", "ppo.clip=0.1", "--cluster", "4x8")
+    done = command("train", "topdrl", "--dry-run", *given)
     shown = yaml.safe_load(done.out)
     assert shown["ppo"]["clip"] == 0.1 and shown["practice"]["cluster"] == "4x8" and shown["topdrl"]["queue"] is True
+    assert command("train", "topdrl", "--dry-run", *given, "-o", "x", "--steps", "1").out == done.out
+    assert not list(here.iterdir())
+    for needs_place in (["--steps", "1"], ["--dry-run", "--resume"]):
+        done = command("train", "topdrl", *needs_place)
+        assert done.code == 2 and "-o is missing: give the output directory of the checkpoint" in done.err
+
+
+def practice(command: Command, *arguments: str) -> dict[str, Any]:
+    done = command("train", *arguments, "--dry-run")
+    assert done.code == 0, done.err
+    return yaml.safe_load(done.out)["practice"]
+
+
+def test_jobs_of_a_log_arrive_as_logged(command: Command, here: Path) -> None:
+    made = command("trace", "generate", "--like", "philly", "--jobs", "60", "--cluster", "2x4", "-o", "log.csv")
+    assert made.code == 0, made.err
+    for agent in ("topdrl", "deeprm", "proximity-drl", "marl", "scorer", "metarl"):
+        shown = practice(command, agent, "--workload", "log.csv")
+        assert (shown["load"], shown.get("horizon_s")) == ("logged", None), agent
+    assert practice(command, "topdrl")["horizon_s"] == 43_200.0, "its own jobs are all there from the start"
+    for given, load, horizon_s in [
+        (("practice.load=none",), None, 43_200.0),
+        (("practice.load=1.5",), 1.5, 43_200.0),
+        (("practice.horizon_s=2h",), "logged", 7200.0),
+    ]:
+        shown = practice(command, "topdrl", "--workload", "log.csv", *(arg for one in given for arg in ("--set", one)))
+        assert (shown["load"], shown["horizon_s"]) == (load, horizon_s)
+
+    small = ("--set", "practice.jobs=12", "--set", "practice.episodes=2", *SMALL[-6:])
+    done = command("train", "topdrl", "--cluster", "2x4", "--workload", "log.csv", *small, "--steps", "128", "-o", "x")
+    assert done.code == 0 and "log.csv, 12 jobs as logged, on 2x4, until all are done" in done.err, done.err
+    assert yaml.safe_load((here / "x/policy.yaml").read_text())["environment"]["reward"] == "jobs"
+    done = command("eval", "x", "--seeds", "0", "--workload", "log.csv", "--set", "practice.load=2")
+    assert done.code == 0 and "12 jobs at load 2.0" in done.out, done.err
+
+
+def test_a_checkpoint_is_evaluated_on_another_log_as_logged(command: Command, here: Path) -> None:
+    done = command("train", "topdrl", *SMALL, "--steps", "128", "-o", "x")
+    assert done.code == 0, done.err
+    made = command("trace", "generate", "--like", "philly", "--jobs", "120", "--cluster", "2x4", "-o", "log.csv")
+    assert made.code == 0, made.err
+    done = command("eval", "x", "--seeds", "0", "--workload", "log.csv")
+    assert done.code == 0 and "log.csv, 30 jobs as logged, on 2x4, until all are done" in done.out, done.err
+    assert "30 jobs all there from the start" in command("eval", "x", "--seeds", "0").out
 
 
 def test_without_pytorch_it_says_what_to_install(

@@ -43,6 +43,11 @@ def test_load_and_width_are_those_of_the_cluster(sampler: Sampler) -> None:
         assert made["submit_s"][0] == 0.0
 
 
+def test_jobs_of_a_log_arrive_as_logged() -> None:
+    made = Windows(log(), jobs=50)(0, 32).jobs
+    assert made["submit_s"].to_list() == [60.0 * k for k in range(50)]
+
+
 def test_widest_says_how_wide() -> None:
     assert Windows(log(), jobs=300, widest=16)(0, 32).jobs["gpus"].max() == 16
     assert Windows(log(), jobs=300, widest=64)(0, 32).jobs["gpus"].max() == 32

@@ -136,3 +136,12 @@ def test_actions_of_other_agents_than_the_live_ones_are_refused() -> None:
     env.reset(seed=0)
     with pytest.raises(UsageError, match=r"actions of \['scheduler_1'\]: each live agent gives one"):
         env.step({"scheduler_1": WAIT})
+
+
+def test_it_is_drawn_as_one_agent_sees_it() -> None:
+    many = PlaceGangParallelEnv(**short(2), render_mode="ansi")
+    one = PlaceGangEnv(**short(2), render_mode="ansi")
+    many.reset(seed=3)
+    one.reset(seed=3)
+    assert many.render() == one.render()
+    assert many.metadata["render_modes"] == one.metadata["render_modes"]

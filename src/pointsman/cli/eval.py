@@ -57,7 +57,8 @@ def evaluate(
     workload: Annotated[
         str | None,
         typer.Option(
-            help="Jobs to evaluate on: topdrl, philly, itp, helios, dl2-philly, dl2-1-8, dl2-1-16 or a job log.",
+            help="Jobs to evaluate on: topdrl, philly, itp, helios, dl2-philly, dl2-1-8, dl2-1-16 or a job log, whose "
+            "jobs arrive as logged.",
             rich_help_panel=WHAT,
         ),
     ] = None,
@@ -118,13 +119,15 @@ def _practice(trained: "Card", settings: list[str], short: dict[str, str | None]
     from pointsman.cli.experiment import parse_settings
     from pointsman.errors import UsageError
     from pointsman.learn.agents import PRACTICE
-    from pointsman.learn.recipes import practice_of
+    from pointsman.learn.recipes import on_log, practice_of
 
     given = parse_settings(settings)
     if alien := given.keys() - {PRACTICE}:
         raise UsageError(f"--set {sorted(alien)[0]}.…: here only {PRACTICE}.PARAM can be set")
-    said = {key: value for key, value in short.items() if value is not None}
-    return practice_of(trained.agent, {**trained.environment, **given.get(PRACTICE, {}), **said})
+    said = {**given.get(PRACTICE, {}), **{key: value for key, value in short.items() if value is not None}}
+    if said.get("workload") != trained.environment["workload"]:
+        said = on_log(trained.agent, said)
+    return practice_of(trained.agent, {**trained.environment, **said})
 
 
 def _measured(calls: list[tuple[Any, ...]], some: "Workers", progress: screen.Progress) -> "Iterator[dict[str, Any]]":

@@ -23,12 +23,6 @@ def train(
     name: Annotated[
         str, typer.Argument(metavar="NAME", help="Agent: topdrl, deeprm, proximity-drl, marl, scorer or metarl.")
     ],
-    output: Annotated[
-        Path,
-        typer.Option(
-            "-o", "--output", metavar="DIR", help="Output directory of the checkpoint.", rich_help_panel=OUTPUT
-        ),
-    ],
     settings: Annotated[
         list[str],
         typer.Option(
@@ -41,6 +35,17 @@ def train(
             rich_help_panel=WHAT,
         ),
     ],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="DIR",
+            help="Output directory of the checkpoint; required except for --dry-run.",
+            show_default=False,
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
     steps: Annotated[
         int | None,
         typer.Option(
@@ -56,8 +61,8 @@ def train(
     workload: Annotated[
         str | None,
         typer.Option(
-            help="Training jobs: topdrl, philly, itp, helios, dl2-philly, dl2-1-8, dl2-1-16 or a job log; same as "
-            "practice.workload.",
+            help="Training jobs: topdrl, philly, itp, helios, dl2-philly, dl2-1-8, dl2-1-16 or a job log, whose jobs "
+            "arrive as logged; same as practice.workload.",
             rich_help_panel=WHAT,
         ),
     ] = None,
@@ -113,8 +118,8 @@ def train(
     short = {"cluster": cluster, "workload": workload}
     given: dict[str, dict[str, Any]] = {key: dict(values) for key, values in parse_settings(settings).items()}
     practice = given.pop(PRACTICE, {}) | {key: value for key, value in short.items() if value is not None}
-    directories = [output] if seeds == 1 else [output / f"seed-{seed + k}" for k in range(seeds)]
-    places = find_places(directories, resume=resume, force=force) if resume or not dry_run else []
+    directories = _directories(output, seed, seeds) if resume or not dry_run else []
+    places = find_places(directories, resume=resume, force=force)
     if resume:
         begun = next(place.work for place in places if not place.is_new)
         given, practice = _as_before(begun, name, given, practice)
@@ -154,6 +159,15 @@ def _check_options(name: str, steps: int | None, device: str, threads: int, dry_
         raise UsageError(f"{name} is trained by {GOES_BY[name]}, not --steps")
     if name in GOES_BY and (device != "auto" or threads != 1):
         raise UsageError(f"{name} is no network: leave out --device and --threads")
+
+
+def _directories(output: Path | None, seed: int, seeds: int) -> list[Path]:
+    """Where each training is to be kept."""
+    from pointsman.errors import UsageError
+
+    if output is None:
+        raise UsageError("-o is missing: give the output directory of the checkpoint, as in -o mine")
+    return [output] if seeds == 1 else [output / f"seed-{seed + k}" for k in range(seeds)]
 
 
 def _as_before(

@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from pointsman.learn import scorer_recipe as scorer
-from pointsman.learn.agents import Recipe, Settings, practice_config, recipe
+from pointsman.learn.agents import PRACTICE, Recipe, Settings, practice_config, recipe
 from pointsman.learn.meta import recipe as metarl
 from pointsman.learn.meta.recipe import MetaRecipe
 from pointsman.learn.meta.training import MetaTraining
 from pointsman.learn.scorer_checkpoint import ScorerTraining
 from pointsman.learn.scorer_recipe import ScorerRecipe
-from pointsman.learn.training_setup import JobsConfig
+from pointsman.learn.training_setup import LOGGED, JobsConfig, is_log
 
 AnyRecipe = Recipe | ScorerRecipe | MetaRecipe
 TRAINED_IN_RUNS: Final = {
@@ -26,7 +26,18 @@ def recipe_of(name: str, settings: Settings) -> AnyRecipe:
     Raises:
         UsageError: there is no such agent, part or parameter, or a value is wrong.
     """
+    settings = {**settings, PRACTICE: on_log(name, settings.get(PRACTICE, {}))}
     return TRAINED_IN_RUNS[name][0](settings) if name in TRAINED_IN_RUNS else recipe(name, settings)
+
+
+def on_log(name: str, practice: Mapping[str, Any]) -> Mapping[str, Any]:
+    """These settings of the practice of the agent of this name and, on a job log, those that they leave open: jobs
+    arrive as logged, and no episode is cut, for most rewards of cut episodes need an overloaded cluster.
+    """
+    if "load" in practice or not is_log(str(practice.get("workload", ""))):
+        return practice
+    uncut = {} if name in TRAINED_IN_RUNS else {"horizon_s": None}
+    return {"load": LOGGED, **uncut, **practice}
 
 
 def practice_of(name: str, values: Mapping[str, Any]) -> JobsConfig:

@@ -28,6 +28,8 @@ GENERATED = ("topdrl", "philly", "itp", "helios", *SIZES)
 """Workloads that are drawn anew; others are logs."""
 Part = Literal["train", "held-out"]
 AND = " + "
+LOGGED = "logged"
+"""The load of jobs that arrive when they did, or as they are generated."""
 JOB_PICKERS = ("fcfs", "sjf", "tetris", "drf")
 """Those that a policy can follow in a run."""
 SOME = 8
@@ -55,7 +57,11 @@ class JobsConfig(Config):
         min_length=1,
     )
     jobs: int = parameter(400, "Jobs of an episode.", ge=1, le=100_000)
-    load: Load | str = parameter(None, "Offered load; none: all jobs are there from the start; or several, likewise.")
+    load: Load | str = parameter(
+        None,
+        "Offered load; logged (default for a job log): jobs arrive as logged; none: all jobs are there from the start; "
+        "or several, likewise.",
+    )
     widest: int | None = parameter(None, "GPUs to which gangs are narrowed; none: a quarter of the cluster.", ge=1)
     held_out: float = parameter(0.3, "Share of a log, its last jobs, that is kept for tests.", gt=0, lt=1)
     workload_seed: int = parameter(0, "Of the episodes that are trained on.", ge=0, lt=1 << 32)
@@ -70,16 +76,16 @@ class JobsConfig(Config):
     @field_validator("load", mode="before")
     @classmethod
     def _is_number_or_several(cls, value: Any) -> Any:
-        if not isinstance(value, str) or AND in value or value == "none":
+        if not isinstance(value, str) or AND in value or value in ("none", LOGGED):
             return value
         try:
             return float(value)
         except ValueError:
-            raise ValueError("must be a number, or none") from None
+            raise ValueError(f"must be a number, {LOGGED} or none") from None
 
     def told(self) -> str:
         """What is practised, in a sentence."""
-        load = "all there from the start" if self.load is None else f"at load {self.load}"
+        load = {None: "all there from the start", LOGGED: "as logged"}.get(self.load, f"at load {self.load}")
         return f"{self.workload}, {self.jobs} jobs {load}, on {self.cluster}"
 
     def options(self) -> dict[str, Any]:
@@ -105,7 +111,11 @@ class PracticeConfig(JobsConfig):
     )
     order: str = parameter("fifo", "Order of jobs, where agents place gangs: fifo, sjf; or one for each workload.")
     horizon_s: float | None = parameter(
-        43_200.0, "When episodes are cut; none: when all jobs are done.", unit="s", gt=0, le=1e9
+        43_200.0,
+        "When episodes are cut; none (default for a job log): when all jobs are done.",
+        unit="s",
+        gt=0,
+        le=1e9,
     )
     horizon_share: float | None = parameter(
         None, "Instead, of the time in which the cluster, fully used, could do all jobs of an episode.", gt=0, le=10
@@ -216,16 +226,21 @@ def sampler(config: JobsConfig, part: Part, seed: int | None = None) -> "Sampler
 
     seed = config.workload_seed if seed is None else seed
     own = seed if part == "train" else (1 << 32) + seed
-    load: Any = config.load
+    load: Any = None if config.load == LOGGED else config.load
     if config.workload in GENERATED:
         made = Generated(config.workload, config.jobs, load, own, config.widest)
         if config.workload == "topdrl" or config.workload in SIZES:
             return made
-        return made if load is not None else AtOnce(replace(made, load=1.0))
-    if not names_file(config.workload):
+        return AtOnce(replace(made, load=1.0)) if config.load is None else made
+    if not is_log(config.workload):
         raise UsageError(f"workload {config.workload!r}: no such file, nor one of {', '.join(GENERATED)}")
     log = Windows(_read(config.workload), config.jobs, load, part, config.held_out, own, config.widest)
-    return log if load is not None else AtOnce(log)
+    return AtOnce(log) if config.load is None else log
+
+
+def is_log(workload: str) -> bool:
+    """Whether this names a job log, or several workloads of which one is."""
+    return any(part not in GENERATED and names_file(part) for part in workload.split(AND))
 
 
 def _read(name: str) -> "Workload":

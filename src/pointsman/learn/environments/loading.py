@@ -11,7 +11,7 @@ from pointsman.engine.jit.loading import _stamped as stamped
 from pointsman.errors import UsageError
 from pointsman.inputs.did_you_mean import did_you_mean
 from pointsman.inputs.file_name import names_file
-from pointsman.learn.environments.extent import Extent
+from pointsman.learn.environments.compiled.features.extent import Extent
 
 ANY = Extent()
 HERE = Path(__file__).parent / "compiled"

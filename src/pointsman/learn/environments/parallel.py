@@ -6,7 +6,7 @@ It is a module of its own, not among the names of the package, so that the Gymna
 
 from collections.abc import Mapping
 from copy import deepcopy
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from gymnasium.spaces import Space
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from pointsman.errors import UsageError
 from pointsman.learn.environments.compiled.gangs import ACTIONS, WAIT
+from pointsman.learn.environments.picture import RENDER_FPS, RenderMode
 from pointsman.learn.environments.place_gang import PlaceGangEnv
 from pointsman.learn.environments.single import Observation
 from pointsman.policies.placers.schedulers import owner
@@ -46,11 +47,15 @@ class PlaceGangParallelEnv(ParallelEnv[str, Observation, Any]):
         UsageError: a keyword is wrong.
     """
 
-    metadata: dict[str, Any] = {"name": "pointsman/PlaceGang-v0", "render_modes": []}  # noqa: RUF012
+    metadata: dict[str, Any] = {  # noqa: RUF012
+        "name": "pointsman/PlaceGang-v0",
+        "render_modes": list(get_args(RenderMode)),
+        "render_fps": RENDER_FPS,
+    }
 
-    def __init__(self, *, render_mode: None = None, **keywords: Any) -> None:
+    def __init__(self, *, render_mode: RenderMode | None = None, **keywords: Any) -> None:
         self.render_mode = render_mode
-        self.single = PlaceGangEnv(**keywords)
+        self.single = PlaceGangEnv(render_mode=render_mode, **keywords)
         """The same simulation as one agent sees it; to be read, not to be stepped."""
         self.agents: list[str] = []
         self.possible_agents = [f"scheduler_{p}" for p in range(self.single.made.setting.schedulers)]
@@ -104,8 +109,9 @@ class PlaceGangParallelEnv(ParallelEnv[str, Observation, Any]):
         ends = dict.fromkeys(live, terminated), dict.fromkeys(live, truncated)
         return observations, dict.fromkeys(live, reward), *ends, infos
 
-    def render(self) -> None:
-        """Nothing is drawn."""
+    def render(self) -> Any:
+        """As of `PlaceGangEnv`."""
+        return self.single.render()
 
     def close(self) -> None:
         """Nothing is left open."""

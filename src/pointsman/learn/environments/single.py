@@ -1,6 +1,6 @@
 """One simulation as a `gymnasium.Env`."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
 import gymnasium
 import numpy as np
@@ -8,7 +8,9 @@ from gymnasium.spaces import Box, Dict, Discrete
 from numpy.typing import NDArray
 
 from pointsman.engine.run.snapshot import copied
+from pointsman.errors import UsageError
 from pointsman.learn.environments.compiled.columns import ELAPSED, REWARD, TERMINATED, TRUNCATED
+from pointsman.learn.environments.picture import RENDER_FPS, RenderMode, as_pixels, as_text
 from pointsman.learn.environments.setting import Made, Setting, make
 from pointsman.learn.environments.vector_sim import Fleet
 from pointsman.workload import Workload
@@ -29,12 +31,17 @@ class SingleEnv(gymnasium.Env[Observation, np.int64]):
     An invalid action is counted and taken for waiting, or, where time cannot pass, for the first valid one. The info of
     each step has `action_mask`, `discount` (of what comes after it) and `elapsed_s`; of the last one,
     `episode_metrics`.
+
+    Raises:
+        UsageError: a keyword is wrong.
     """
 
-    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012
+    metadata: dict[str, Any] = {"render_modes": list(get_args(RenderMode)), "render_fps": RENDER_FPS}  # noqa: RUF012
     choice: ClassVar[str]
 
-    def __init__(self, *, render_mode: None = None, **keywords: Any) -> None:
+    def __init__(self, *, render_mode: RenderMode | None = None, **keywords: Any) -> None:
+        if render_mode not in (None, *self.metadata["render_modes"]):
+            raise UsageError(f"render_mode = {render_mode!r:.60}: it must be ansi, rgb_array or None")
         self.render_mode = render_mode
         self.made: Made = make(Setting(**keywords), self.choice)
         self._fleet = Fleet(self.made, 1)
@@ -66,6 +73,17 @@ class SingleEnv(gymnasium.Env[Observation, np.int64]):
         if terminated or truncated:
             info["episode_metrics"] = fleet.metrics(0)
         return self._observation(), float(answer[REWARD]), terminated, truncated, info
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """(actions,) which actions are allowed now, as sb3-contrib's MaskablePPO asks for them."""
+        return self._fleet.masks[0] != 0
+
+    def render(self) -> Any:
+        """The cluster and its queue as they are: text (``ansi``), or (height, width, 3) pixels (``rgb_array``)."""
+        if self.render_mode is None:
+            raise UsageError('nothing is rendered: make the environment with render_mode="ansi" or "rgb_array"')
+        draw = as_text if self.render_mode == "ansi" else as_pixels
+        return draw(self.state, self.window, self.made.bank.prepared.layout)
 
     def close(self) -> None:
         """Nothing is left open."""

@@ -63,14 +63,14 @@ def _season(like: str, jobs: int, seed: int, number: int) -> Workload:
 
 @dataclass(frozen=True)
 class Windows:
-    """Stretches of consecutive jobs of a real log, at another load and without their GPU types, partitions and queues:
-    those for training are from its first part, those held out from the rest.
+    """Stretches of consecutive jobs of a real log, without their GPU types, partitions and queues: those for training
+    are from its first part, those held out from the rest.
     """
 
     log: Workload | str | Path
     jobs: int = 256
-    load: float | None = 1.5
-    """Offered load; None: the gaps of the log."""
+    load: float | None = None
+    """Offered load to which gaps between jobs are scaled; None: jobs arrive as logged."""
     part: Literal["train", "held-out"] = "train"
     held_out: float = 0.3
     """Share of the jobs, the last submitted, that are held out."""

@@ -18,7 +18,7 @@ class Judge:
 
     def __init__(self, made: "Checkpoint", cluster: "Cluster", schedulers: int = 1) -> None:
         from pointsman.learn.environments.compiled.columns import ADDRESS, DESK
-        from pointsman.learn.environments.extent import Extent
+        from pointsman.learn.environments.compiled.features.extent import Extent
         from pointsman.learn.environments.loading import load_observation
 
         layout, name = cluster.layout(), made.card.observation.name

@@ -20,7 +20,7 @@ from pointsman.types import Knowledge, Profile, Reason
 if TYPE_CHECKING:
     from pointsman.engine.run.view import View
     from pointsman.learn.checkpoint import Card, Checkpoint
-    from pointsman.learn.environments.extent import Extent
+    from pointsman.learn.environments.compiled.features.extent import Extent
 
 SHIPPED = Path(__file__).parent / "shipped"
 """Weights that come with the package, a checkpoint for each agent that has any."""

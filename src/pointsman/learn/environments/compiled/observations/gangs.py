@@ -10,9 +10,9 @@ from pointsman.engine.jit.compile import cold, core
 from pointsman.engine.placement.eligible import alternative_with_room
 from pointsman.engine.rate_models.rates import row_of
 from pointsman.engine.state.records import ACTIVE, Int, State
+from pointsman.learn.environments.compiled.features.extent import Extent
 from pointsman.learn.environments.compiled.features.scale import log2, of_gpus, of_time, share
 from pointsman.learn.environments.compiled.window import may_wait
-from pointsman.learn.environments.extent import Extent
 from pointsman.policies.parts.backfill import has_room
 from pointsman.policies.parts.time_left import ms_left
 from pointsman.policies.placers.candidates.features import FEATURES, feature
