@@ -24,7 +24,7 @@ def test_the_least_nodes(limit: str, nodes: int) -> None:
 
 
 def test_a_shell_has_a_line_and_a_notebook_a_table() -> None:
-    found = find("pending_mean_s<=25", "fifo", "srtf", seed=[0, 1])
+    found = find("pending_mean_s<=25", "fifo", "srtf", seeds=[0, 1])
     assert repr(found) == "Capacity(pending_mean_s<=25: fifo 3 GPUs, srtf 3 GPUs)"
     assert found.table().rows[0] == ("fifo", "3", "3", "25 s", "50 s")
     page = found._repr_html_()
