@@ -69,7 +69,7 @@ def find_capacity(
     ((jobs,),) = workloads_of(log, experiment.cells())
     check_jobs(spec, jobs)
     with workers(on, at_once) as some, shown("capacity") as tell:
-        return search(spec, jobs, wanted, some, InMemory(), tell)
+        return search(spec, jobs, some, InMemory(), tell, wanted)
 
 
 def check_searchable(spec: CellSpec) -> None:
@@ -96,7 +96,7 @@ def check_jobs(spec: CellSpec, workload: Workload) -> None:
 
 
 def search(
-    spec: CellSpec, workload: Workload, target: Target, workers: Workers, store: Store, tell: Callable[..., None]
+    spec: CellSpec, workload: Workload, workers: Workers, store: Store, tell: Callable[..., None], target: Target
 ) -> Capacity:
     """Simulate clusters of one size after another until the answer of every policy is known; skips what `store` has.
 

@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pointsman.capacity.curve import Curve, Point, Target
+from pointsman.capacity.curve import Curve, Point, Target, notes
+from pointsman.capacity.picture import drawing
+from pointsman.report.figures.drawing import Drawing
 from pointsman.report.tables.tables import Table
 from pointsman.report.units import NOTHING, count
 
@@ -20,6 +22,21 @@ class Capacity:
     """Nodes of the cluster from which the search began."""
     answer: str
     """The result in a sentence."""
+
+    file = "capacity.csv"
+
+    @property
+    def wanted(self) -> str:
+        """The target, for the manifest."""
+        return self.target.text
+
+    def notes(self) -> list[str]:
+        """What may surprise about the curves."""
+        return notes(self.curves, self.target.metric)
+
+    def drawing(self) -> Drawing | None:
+        """The curves, drawn."""
+        return drawing(self.curves, self.target, self.answer)
 
     def __repr__(self) -> str:
         """``Capacity(pending_p90_s<=1h: tiresias 208 GPUs, fifo-backfill 488 GPUs)``."""

@@ -9,6 +9,7 @@ from pointsman.cli.options import WHAT, AtOnce, On, Options, with_options
 
 if TYPE_CHECKING:
     from pointsman.capacity.result import Capacity
+    from pointsman.capacity.savings import Savings
     from pointsman.cli.screen import Format
 
 
@@ -23,12 +24,30 @@ def capacity(
             rich_help_panel=WHAT,
         ),
     ] = "pending_p90_s<=3600",
+    savings: Annotated[
+        bool,
+        typer.Option(
+            "--savings",
+            help="Instead of meeting a target, find how many GPUs each policy saves for the mean and the 99th "
+            "percentile of the JCT that the first policy has on the whole cluster.",
+            rich_help_panel=WHAT,
+        ),
+    ] = False,
+    price: Annotated[
+        str,
+        typer.Option(
+            metavar="INTERVALS",
+            help="With --savings: intervals between checkpoints, for policies that preempt (0: nothing is lost).",
+            rich_help_panel=WHAT,
+        ),
+    ] = "0,1h,4h",
     at_once: AtOnce = None,
     on: On = "local",
 ) -> None:
     """Find the smallest cluster that meets a target, with node types in the proportions of the cluster file."""
     from pointsman.capacity.curve import parse_target
     from pointsman.capacity.finding import check_jobs, check_searchable, search
+    from pointsman.capacity.savings import check_several, savings_of
     from pointsman.capacity.scaling import scaled
     from pointsman.cli import screen
     from pointsman.cli.compiled import prepare_code
@@ -39,11 +58,14 @@ def capacity(
     from pointsman.parallel.pool import workers
     from pointsman.report import refuse_taken
     from pointsman.sweeps.kept import forget, values_for
+    from pointsman.sweeps.price import parse_intervals_s
 
-    experiment, wanted = resolve(options), parse_target(target)
+    experiment, wanted, intervals_s = resolve(options), parse_target(target), parse_intervals_s(price)
     spec, cells = experiment.spec.only_cell("capacity"), experiment.spec.cells()
     check_searchable(spec)
-    if wanted.metric.startswith("wait_"):
+    if savings:
+        check_several(spec)
+    elif wanted.metric.startswith("wait_"):
         screen.note("wait_* ends at the first start; pending_* also counts waiting after preemptions")
     if options.dry_run:
         typer.echo(experiment.to_yaml(), nl=False)
@@ -57,35 +79,37 @@ def capacity(
         if not some.far:
             prepare_code((choice.name for choice in spec.policies), dict(spec))
         with screen.progress("capacity") as progress:
-            result = search(spec, workload, wanted, some, values_for(options.output), progress.update)
+            given = spec, workload, some, values_for(options.output), progress.update
+            result = savings_of(*given, intervals_s) if savings else search(*given, wanted)
     with printed_first() as printing:
         printing(_show, options.format)(result)
         if options.output:
             _write(options.output, result, force=options.force)
             forget(options.output)
             drawn = options.output / "capacity.svg"
-            screen.note(f"curve: {drawn if drawn.exists() else options.output / 'capacity.csv'}")
+            screen.note(f"curve: {drawn}" if drawn.exists() else f"table: {options.output / result.file}")
 
 
-def _show(found: "Capacity", format: "Format") -> None:
-    from pointsman.capacity.curve import notes
+def _show(found: "Capacity | Savings", format: "Format") -> None:
     from pointsman.cli import screen
 
-    for told in notes(found.curves, found.target.metric):
+    for told in found.notes():
         screen.note(told)
     if format.is_data:
         screen.show(found.records(), format)
         return
     table = found.table()
-    screen.show([dict(zip(table.columns, row, strict=True)) for row in table.rows], format, left=["policy"])
+    left = [column for column in table.columns if table.is_left(column)]
+    screen.show([dict(zip(table.columns, row, strict=True)) for row in table.rows], format, left=left)
     typer.echo(f"\n{found.answer}", err=format is not screen.Format.table)
 
 
-def _write(directory: Path, found: "Capacity", *, force: bool) -> None:
-    """``capacity.csv``, the manifest, and last ``capacity.svg``, or ``capacity.txt``, which says why it is missing."""
+def _write(directory: Path, found: "Capacity | Savings", *, force: bool) -> None:
+    """``capacity.csv`` or ``savings.csv``, the manifest, and last ``capacity.svg``, or ``capacity.txt``, which says why
+    it is missing.
+    """
     import polars as pl
 
-    from pointsman.capacity.picture import drawing
     from pointsman.cli import screen
     from pointsman.cli.results import command_line
     from pointsman.report.figures.drawing import save_drawing
@@ -93,7 +117,7 @@ def _write(directory: Path, found: "Capacity", *, force: bool) -> None:
     from pointsman.report.staging import whole_directory
 
     with whole_directory(directory, force=force) as partial:
-        pl.DataFrame(found.records()).write_csv(partial / "capacity.csv")
-        write_manifest(partial, "capacity", [], command_line(), target=found.target.text)
-        if screen.can_draw():
-            save_drawing(partial, drawing(found.curves, found.target, found.answer))
+        pl.DataFrame(found.records(), infer_schema_length=None).write_csv(partial / found.file)
+        write_manifest(partial, "capacity", [], command_line(), target=found.wanted)
+        if screen.can_draw() and (drawing := found.drawing()) is not None:
+            save_drawing(partial, drawing)
