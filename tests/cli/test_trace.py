@@ -120,6 +120,7 @@ def test_a_bad_ending_is_said_before_any_work(tmp_path):
 def test_formats_lists_them_all():
     rows = json.loads(run("formats", "--format", "json").stdout)
     assert {"csv", "parquet", "philly-json", "sacct", "swf"} <= {row["name"] for row in rows}
+    assert {row["name"] for row in rows if row["written"] == "yes"} == {"csv", "parquet", "swf"}
 
 
 def test_the_options_of_a_table_of_any_kind(tmp_path):

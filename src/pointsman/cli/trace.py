@@ -144,7 +144,7 @@ def convert(
     target: Annotated[
         str,
         typer.Argument(
-            metavar="OUT", help="Output file: .parquet, .csv or .swf, optionally .gz or .zst; '-' prints CSV."
+            metavar="OUT", help="Output file: .parquet, or .csv or .swf, also with .gz or .zst; '-' prints CSV."
         ),
     ],
     only: Only = None,
@@ -157,7 +157,7 @@ def convert(
     throughputs: Throughputs = None,
     force: Force = False,
 ) -> None:
-    """Convert a job log to Parquet, CSV or SWF."""
+    """Convert a job log of any format that 'pointsman trace formats' lists to Parquet, CSV or SWF."""
     from pointsman.workload import write_workload
     from pointsman.workload.writers.write import check_target
 
@@ -206,14 +206,20 @@ def generate(
 
 @app.command()
 def formats(format: Printed = screen.Format.table) -> None:
-    """List the supported formats of job logs."""
+    """List the supported formats of job logs. All of them are read."""
     from pointsman.workload.readers.formats import formats as known
+    from pointsman.workload.writers.write import ENDINGS
 
     rows: list[dict[str, Any]] = [
-        {"name": form.name, "format": form.title, "options": ", ".join(sorted(form.options))}
+        {
+            "name": form.name,
+            "format": form.title,
+            "written": "yes" if f".{form.name}" in ENDINGS else "no",
+            "options": ", ".join(sorted(form.options)),
+        }
         for form in known().values()
     ]
-    screen.show(rows, format, left=("name", "format", "options"))
+    screen.show(rows, format, left=("name", "format", "written", "options"))
 
 
 app.command()(fetch)
