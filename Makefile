@@ -108,8 +108,8 @@ bench: .venv
 	$(BIN)/python -m benchmarks
 
 docs: .venv
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	$(BIN)/zensical build --clean --strict
 
 clean:
-	rm -rf .venv out site build dist .coverage .hypothesis .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf .venv out site build dist .cache .coverage .hypothesis .pytest_cache .ruff_cache .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -36,6 +36,13 @@ def test_every_block_says_its_language(page: Path) -> None:
     assert [block.where for block in blocks(page) if block.language not in LANGUAGES] == []
 
 
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_no_command_is_cut_off(page: Path) -> None:
+    """On the site, a screen of 1,280 px shows some 118 characters of a line."""
+    lines = [line for block in blocks(page) for line in block.text.splitlines()]
+    assert [line for line in lines if re.match(r"(\$|pointsman) ", line) and len(line) > 110] == []
+
+
 @pytest.mark.parametrize(
     "page",
     [pytest.param(page, marks=pytest.mark.slow) if page.stem in LONG else page for page in WITH_CODE],
