@@ -1,6 +1,7 @@
 """What is built can be installed and used without the repository: data files, templates and weights are in it."""
 
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -50,6 +51,14 @@ def contents(wheel: Path) -> dict[str, bytes]:
 def test_the_wheel_has_every_file_of_the_package_and_no_other(built: Path) -> None:
     held = {name for name in contents(wheel_in(built)) if ".dist-info/" not in name}
     assert held == files_of_the_package()
+
+
+def test_an_index_of_packages_shows_the_readme_without_links_to_files(built: Path) -> None:
+    (metadata,) = (text for name, text in contents(wheel_in(built)).items() if name.endswith("/METADATA"))
+    _, readme = metadata.decode().split("\n\n", 1)
+    assert readme.startswith("# Pointsman\n")
+    assert "## Five lines of Python" in readme and "Some forty policies are built in" in readme
+    assert re.findall(r"\]\((?!https?:)[^)]*\)", readme) == []
 
 
 def test_the_sdist_makes_the_same_wheel(built: Path, tmp_path: Path) -> None:
