@@ -29,6 +29,7 @@ from pointsman.experiment import RunOptions
 from pointsman.inputs.bounds import instant_ms
 from pointsman.parallel.file_bundle import digests
 from pointsman.policies.registry import PolicySpec, get_policy
+from pointsman.progress import shown
 from pointsman.types import NEVER_MS, PLACEMENT_NAMES
 from pointsman.workload import Workload, read_workload
 
@@ -106,7 +107,8 @@ def simulate(
         cancels: Jobs that their users cancel: tuples of time_s, after the job's submission, and row.
         until_s: Time at which the simulation stops, in seconds since the first submission; by default it runs to the
             end.
-        progress: A function that is called from time to time with the share of jobs that have ended.
+        progress: A function that is called from time to time with the share of jobs that have ended. By default a
+            terminal and a notebook show a bar.
         factors: Options of factors that were registered besides (`pointsman.engine.rate_models.registry`).
 
     Raises:
@@ -124,9 +126,10 @@ def simulate(
     workload = workload if isinstance(workload, Workload) else read_workload(workload)
     cluster = cluster if isinstance(cluster, Cluster) else load_cluster(cluster)
     spec, chosen = _policy(policy, params)
-    simulation, prepared = open_simulation(workload, cluster, spec, chosen, options)
     until_ms = NEVER_MS - 1 if until_s is None else instant_ms(until_s, "until_s")
-    simulation.run(until_ms, progress)
+    with shown(spec.title, progress) as tell:
+        simulation, prepared = open_simulation(workload, cluster, spec, chosen, options)
+        simulation.run(until_ms, tell)
     resolved = _resolved(options, chosen, simulation)
     choices = {
         "policy": spec.text,

@@ -30,5 +30,8 @@ def main() -> None:
         sys.exit(ask(sys.argv[1:]))
     collect_rarely()
     from pointsman.cli.run import run
+    from pointsman.progress import leave_to_command
+
+    leave_to_command()
 
     sys.exit(run(sys.argv[1:]))

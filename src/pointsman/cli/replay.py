@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from pointsman.cli import screen
 from pointsman.experiment import Cell, CellSpec
-from pointsman.parallel.pool import OneByOne
 from pointsman.parallel.workers import Workers
 
 if TYPE_CHECKING:
     from pointsman.engine.run.result import Result
     from pointsman.engine.run.simulation import Simulation
     from pointsman.engine.setup.prepare import Prepared
-    from pointsman.sweeps.cells import Task, Tell
+    from pointsman.sweeps.cells import Task
     from pointsman.sweeps.kept import Store
     from pointsman.workload import Workload
 
@@ -57,22 +56,11 @@ def replay(cells: "Sequence[Sequence[Task]]", workers: Workers, store: "Store") 
     if not workers.far and missing:
         prepare_code((choice.name for choice in missing[0].spec.policies), dict(missing[0].spec))
     with screen.progress("replay") as progress:
-        alone = isinstance(workers, OneByOne)
-        tells = [_teller(progress, missing, k) for k in range(len(missing))] if alone else None
-        for done, result in enumerate(run_tasks(missing, workers, store, tells), 1):
-            if not alone:
-                progress.update(done / len(missing), f"{done} of {len(missing)}")
+        for result in run_tasks(missing, workers, store, progress.update):
             decisions, engine_s, seed = (result.info[name] for name in ("decisions", "engine_s", "seed"))
             screen.detail(
                 f"{result.info['policy_name']}, seed {seed}: {decisions:,} decisions in {engine_s:.3g} s of computing"
             )
-
-
-def _teller(progress: screen.Progress, tasks: "Sequence[Task]", k: int) -> "Tell":
-    def tell(share: float) -> None:
-        progress.update((k + share) / len(tasks), f"{tasks[k].run.label}, {k + 1} of {len(tasks)}")
-
-    return tell
 
 
 @contextmanager

@@ -10,6 +10,8 @@ from typing import Any
 
 import typer
 
+from pointsman.progress import Progress, bar, is_watched
+
 GAP, NARROW = 2, 24
 """Between columns, and how narrow a column of text may become before later columns are left out."""
 
@@ -66,57 +68,29 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-class Progress:
-    """How far a command is, from 0 to 1."""
+class _Lines(Progress):
+    """A line for each tenth."""
 
     def __init__(self, name: str) -> None:
         self._name, self._tenths, self._started_s = name, 0, time.monotonic()
 
-    def update(self, fraction: float, label: str = "") -> None:
-        """Be at `fraction`; `label` says what is going on."""
-        tenths = int(fraction * 10 + 1e-9)
+    def update(self, share: float, label: str = "") -> None:
+        tenths = int(share * 10 + 1e-9)
         if tenths > self._tenths:
             self._tenths = tenths
             note(f"{self._name}: {tenths * 10} % after {time.monotonic() - self._started_s:.0f} s {label}".rstrip())
-
-
-class _Bar(Progress):
-    def __init__(self, name: str) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-        from rich.progress import Progress as Bars
-
-        columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn()
-        console = Console(stderr=True)
-        self._bars = Bars(*columns, TextColumn("left"), TimeRemainingColumn(), console=console, transient=True)
-        self._name, self._task = name, self._bars.add_task(name, total=1.0)
-        self._bars.start()
-
-    def update(self, fraction: float, label: str = "") -> None:
-        self._bars.update(self._task, completed=fraction, description=f"{self._name} {label}".rstrip())
-
-    def close(self) -> None:
-        self._bars.stop()
-
-
-class _Silence(Progress):
-    def update(self, fraction: float, label: str = "") -> None:
-        pass
 
 
 @contextmanager
 def progress(name: str) -> Generator[Progress]:
     """A progress of the kind that fits who is looking."""
     if _loudness < 0:
-        yield _Silence(name)
-    elif sys.stderr.isatty():
-        bar = _Bar(name)
-        try:
-            yield bar
-        finally:
-            bar.close()
+        yield Progress()
+    elif is_watched():
+        with bar(name) as one:
+            yield one
     else:
-        yield Progress(name)
+        yield _Lines(name)
 
 
 def show(rows: Sequence[dict[str, Any]], format: Format, *, left: Sequence[str] = ()) -> None:

@@ -8,16 +8,15 @@ from pointsman.cluster import load_cluster
 from pointsman.engine.run.result import Result
 from pointsman.experiment import Cell, CellSpec
 from pointsman.parallel.file_bundle import Parcel, pack
+from pointsman.parallel.pool import OneByOne
 from pointsman.parallel.workers import Workers
 from pointsman.policies.registry import get_policy
+from pointsman.progress import Tell
 from pointsman.sweeps.digests import run_digest, workload_digest
 from pointsman.sweeps.kept import Store, finish
 from pointsman.sweeps.runs import Run, runs_of, simulated
 from pointsman.workload import Workload
 from pointsman.workload.transforms.rescale import at_load
-
-Tell = Callable[[float], None]
-"""It is told the share of the jobs of a run that have ended."""
 
 
 @dataclass(frozen=True)
@@ -95,20 +94,28 @@ def tasks_of(cells: Sequence[Cell], workloads: Sequence[Workload]) -> list[list[
     return found
 
 
-def run_tasks(
-    tasks: Sequence[Task], workers: Workers, store: Store, tells: Sequence[Tell | None] | None = None
-) -> Iterator[Result]:
+def run_tasks(tasks: Sequence[Task], workers: Workers, store: Store, tell: Callable[..., None]) -> Iterator[Result]:
     """Simulate tasks that `store` lacks, and add their results; yields each as it ends.
 
-    `tells`, one a task, are for workers in this process.
+    `tell` is told the share that is done, and a label.
     """
     parcel = pack([task.spec.model_dump(exclude={"trace"}) for task in tasks]) if workers.far else Parcel()
-    calls = [(*_there(parcel, task), tell) for task, tell in zip(tasks, tells or [None] * len(tasks), strict=True)]
+    alone = isinstance(workers, OneByOne)
+    calls = [(*_there(parcel, task), _teller(tell, tasks, k) if alone else None) for k, task in enumerate(tasks)]
 
     def received(result: Result) -> Result:
         return replace(result, info=parcel.back(result.info))
 
-    yield from finish([task.digest for task in tasks], simulated, calls, workers, store, parcel, received)
+    digests = [task.digest for task in tasks]
+    for done, result in enumerate(finish(digests, simulated, calls, workers, store, parcel, received), 1):
+        if not alone:
+            tell(done / len(tasks), f"{done} of {len(tasks)}")
+        yield result
+
+
+def _teller(tell: Callable[..., None], tasks: Sequence[Task], k: int) -> Tell:
+    """What the `k`-th task tells of itself, so that `tell` hears of all."""
+    return lambda share: tell((k + share) / len(tasks), f"{tasks[k].run.label}, {k + 1} of {len(tasks)}")
 
 
 def _there(parcel: Parcel, task: Task) -> tuple[CellSpec, Workload, Run]:

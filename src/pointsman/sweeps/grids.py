@@ -7,6 +7,7 @@ from typing import Any
 from pointsman.experiment import Experiment, ExperimentSpec, Metadata
 from pointsman.inputs.option_types import as_list
 from pointsman.parallel.pool import workers
+from pointsman.progress import shown
 from pointsman.report.grids.grid import Grid
 from pointsman.report.staging import refuse_taken
 from pointsman.sweeps.cells import at_their_loads, run_tasks, tasks_of
@@ -33,7 +34,8 @@ def sweep(
 ) -> Grid:
     """Replay `workload` under each policy in every combination of clusters, loads and estimates.
 
-    Each of `cluster`, `policy`, `load`, `estimate` and `seed` is one value or a list of them.
+    Each of `cluster`, `policy`, `load`, `estimate` and `seed` is one value or a list of them. A terminal and a notebook
+    show a bar while it runs.
 
     Args:
         workload: A `Workload`, or a file that `read_workload` reads.
@@ -73,8 +75,9 @@ def sweep(
         refuse_taken(target, force=force)
     cells, store = spec.cells(), results_for(target)
     tasks = tasks_of(cells, at_their_loads(log, cells))
-    with workers(on, at_once) as some:
-        for _ in run_tasks([task for own in tasks for task in own if not store.has(task.digest)], some, store):
+    missing = [task for own in tasks for task in own if not store.has(task.digest)]
+    with workers(on, at_once) as some, shown("sweep") as tell:
+        for _ in run_tasks(missing, some, store, tell):
             pass
     experiment = Experiment(metadata=Metadata(name="sweep"), spec=spec)
     return grid_of(experiment, tasks, store, target, baseline=baseline, force=force)

@@ -20,6 +20,8 @@ from pointsman.engine.jit.loading import (
 from pointsman.engine.jit.mistakes import mistakes_in
 from pointsman.engine.jit.services import pretend, services_of
 from pointsman.errors import UsageError
+from pointsman.inputs.messages import counted
+from pointsman.progress import say
 
 HOOKS = ("decide", "on_event", "on_run")
 MAIN_LOOP, INSTANT = "main_loop", "instant"
@@ -75,6 +77,8 @@ def compile_ahead(units: Iterable[str]) -> None:
         return
     missing = sorted((unit for unit in dict.fromkeys(units) if not is_compiled(unit)), key=_length, reverse=True)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if missing:
+        say(f"compiling {counted(len(missing), 'part')} of the simulator")
     if len(missing) < 2 or cores < 2:
         return
     for child in [_start(missing) for _ in range(min(cores, len(missing)))]:
