@@ -7,6 +7,8 @@ from pointsman.version import __version__
 
 if TYPE_CHECKING:
     from pointsman.api import simulate
+    from pointsman.capacity.finding import find_capacity
+    from pointsman.capacity.result import Capacity
     from pointsman.cluster import Cluster, load_cluster
     from pointsman.engine.run.result import Result
     from pointsman.report import compare, read_run, summarise, write_run
@@ -14,11 +16,13 @@ if TYPE_CHECKING:
     from pointsman.workload import Workload, generate, read_workload, scheduled, write_workload
 
 __all__ = [
+    "Capacity",
     "Cluster",
     "Result",
     "Workload",
     "__version__",
     "compare",
+    "find_capacity",
     "generate",
     "load_cluster",
     "read_run",
@@ -34,10 +38,12 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
+        "Capacity": "capacity.result",
         "Cluster": "cluster",
         "Result": "engine.run.result",
         "Workload": "workload",
         "compare": "report",
+        "find_capacity": "capacity.finding",
         "generate": "workload",
         "load_cluster": "cluster",
         "read_run": "report",

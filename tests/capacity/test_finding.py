@@ -1,0 +1,45 @@
+"""The smallest cluster, from Python: worked by hand."""
+
+from typing import Any
+
+import polars as pl
+import pytest
+
+import pointsman
+from pointsman.errors import UsageError
+
+FOUR = pointsman.Workload.of(pl.DataFrame({"submit_s": [0.0] * 4, "gpus": [1] * 4, "duration_s": [100.0] * 4}))
+"""Four jobs of 100 s at once. With n nodes of one GPU the mean time pending is 150, 50, 25 and 0 s."""
+
+
+def find(target: str, *policies: str, **options: Any) -> pointsman.Capacity:
+    return pointsman.find_capacity(FOUR, "2x1", policies or ["fifo"], target, overheads="none", **options)
+
+
+@pytest.mark.parametrize(("limit", "nodes"), [("150s", 1), ("50", 2), ("25s", 3), ("24", 4)])
+def test_the_least_nodes(limit: str, nodes: int) -> None:
+    found = find(f"pending_mean_s<={limit}")
+    assert [curve.answer and curve.answer.nodes for curve in found.curves] == [nodes]
+    assert [row["nodes"] for row in found.records() if row["is_answer"]] == [nodes]
+
+
+def test_a_shell_has_a_line_and_a_notebook_a_table() -> None:
+    found = find("pending_mean_s<=25", "fifo", "srtf", seed=[0, 1])
+    assert repr(found) == "Capacity(pending_mean_s<=25: fifo 3 GPUs, srtf 3 GPUs)"
+    assert found.table().rows[0] == ("fifo", "3", "3", "25 s", "50 s")
+    page = found._repr_html_()
+    assert "<table>" in page and "with the 2 GPUs of the file" in page
+    assert "fifo meets it with 3 GPUs (3 nodes), srtf meets it with 3 GPUs (3 nodes)" in page
+
+
+def test_a_target_that_no_cluster_meets() -> None:
+    found = find("jct_mean_s<=99")
+    assert repr(found) == "Capacity(jct_mean_s<=99: fifo none)"
+    assert found.table().rows[0][1:4] == ("–", "–", "–")
+
+
+def test_what_is_refused() -> None:
+    with pytest.raises(UsageError, match="requires that every job fits"):
+        find("jct_mean_s<=100", oversized="drop")
+    with pytest.raises(UsageError, match="takes one value of --load"):
+        find("jct_mean_s<=100", load=[0.5, 0.9])
