@@ -72,3 +72,11 @@ def test_the_page_names_the_largest_group_that_loses_and_the_jobs_that_fare_wors
     told = {row[:2]: row for row in worst_jobs([base, other], runs=True).rows}
     assert list(told) == [("fifo", "longest pending"), ("srtf", "longest pending"), ("srtf", "most preempted")]
     assert told["srtf", "most preempted"][2] == "job-0" and told["srtf", "most preempted"][-1].endswith("runs/srtf_s0")
+
+
+def test_a_width_of_few_jobs_is_shown_without_an_interval() -> None:
+    base, other = _two(10)
+    (gain,) = change_tables(changes(other, base), base.label)
+    assert [row[0] for row in gain.rows] == ["1 GPU"], "users of few jobs are in changes.csv alone"
+    assert gain.rows[0][gain.columns.index("95 % CI")] == "–"
+    assert gain.note.endswith("Rows without an interval are of fewer jobs, and may be chance.")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from pointsman.report.metrics.groups import Group, run_name
-from pointsman.report.metrics.paired.changes import Change
+from pointsman.report.metrics.paired.changes import WORTH_NAMING, Change
 from pointsman.report.tables.tables import Table
 from pointsman.report.units import NOTHING, count, digits, duration, percent
 
@@ -14,9 +14,11 @@ MOST_ROWS = 6
 
 
 def change_tables(found: Sequence[Change], baseline: str) -> list[Table]:
-    """Who loses most under a policy, and who gains most, of the changes that are not by chance."""
-    losses = [one for one in found if one.loses]
-    gains = [one for one in reversed(found) if one.gains]
+    """Who loses most under a policy, and who gains most, of the changes that are not by chance. Widths of few jobs are
+    there too: that wide gangs are few is no reason to hide what becomes of them.
+    """
+    losses = [one for one in found if one.loses or _few(one, 1)]
+    gains = [one for one in reversed(found) if one.gains or _few(one, -1)]
     tested = [one for one in found if one.jct_interval]
     tables = []
     for title, ones in (("Who loses", losses), ("Who gains", gains)):
@@ -25,11 +27,18 @@ def change_tables(found: Sequence[Change], baseline: str) -> list[Table]:
                 f"; the first {MOST_ROWS} of {len(ones)}, changes.csv has all." if len(ones) > MOST_ROWS else "."
             )
             note += f" {MANY.format(len(tested))}"
+            note += FEW if any(one.jct_interval is None for one in ones[:MOST_ROWS]) else ""
             rows = [_row(one) for one in ones[:MOST_ROWS]]
             tables.append(Table(f"{title} under {ones[0].policy}: {baseline} → {ones[0].policy}", COLUMNS, rows, note))
     return tables
 
 
+def _few(one: Change, sign: int) -> bool:
+    """Whether it is a width of too few jobs for an interval, with a change of this sign that is worth naming."""
+    return one.kind == "gpus" and one.jct_interval is None and sign * (one.jct_ratio or 0.0) >= WORTH_NAMING
+
+
+FEW = " Rows without an interval are of fewer jobs, and may be chance."
 MANY = "Compared were {} groups of 20 jobs or more; of those, one in forty loses by chance, and one gains."
 COLUMNS = (
     "jobs of", "jobs", "GPU-hours", "mean JCT", "to baseline", "95 % CI", "95 % JCT", "mean pending", "95 % pending",
@@ -38,13 +47,14 @@ COLUMNS = (
 
 def _row(one: Change) -> tuple[str, ...]:
     low, high = (percent(end, signed=True) for end in one.jct_interval or (None, None))
+    interval = f"{low.removesuffix(' %')} to {high}" if one.jct_interval else NOTHING
     return (
         named(one),
         count(one.jobs),
         digits(one.gpu_hours),
         _from_to(one.jct_mean_baseline_s, one.jct_mean_s),
         percent(one.jct_ratio, signed=True),
-        f"{low.removesuffix(' %')} to {high}",
+        interval,
         _from_to(one.jct_p95_baseline_s, one.jct_p95_s),
         _from_to(one.pending_mean_baseline_s, one.pending_mean_s),
         _from_to(one.pending_p95_baseline_s, one.pending_p95_s),
