@@ -23,7 +23,7 @@ from pointsman.report.metrics.shared import model_of_run
 from pointsman.report.pages.fit import glued, is_long, needed_em
 from pointsman.report.pages.lead import featured, happened, lead, losers
 from pointsman.report.tables.calibration import calibration_tables
-from pointsman.report.tables.equal_columns import laid_out
+from pointsman.report.tables.equal_columns import figures_first, laid_out
 from pointsman.report.tables.gpu_time import gpu_time_table, locality_table, sharing_table
 from pointsman.report.tables.losers import change_tables, worst_jobs
 from pointsman.report.tables.price import price_of_gain, price_table
@@ -67,7 +67,7 @@ def make_page(
         lead=lead(policies) + happened(groups) + losers(paid) + price_of(price, policies),
         facts=facts(policies),
         assumptions=assumptions(groups),
-        headline=summary_table(groups[0].first.summary) if comparison is None else laid_out(comparison),
+        headline=summary_table(groups[0].first.summary) if comparison is None else figures_first(laid_out(comparison)),
         details=[make(groups) for make in (gpu_time_table, sharing_table, locality_table) if make(groups).rows],
         calibration=calibration_tables(measured) if measured else [],
         explanations=measured.explanations if measured else (),

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from pointsman.report.metrics.comparison import Comparison
-from pointsman.report.tables.tables import INFORMATION, Table, comparison_table
+from pointsman.report.tables.tables import INFORMATION, UNFINISHED, Table, comparison_table
 
 MAY_GO = (*INFORMATION, "preemptions")
 """The others are figures that people look for even where they are equal."""
@@ -12,6 +12,15 @@ MAY_GO = (*INFORMATION, "preemptions")
 def laid_out(comparison: Comparison) -> Table:
     """The table that people are shown of a comparison."""
     return without_equal(comparison_table(comparison))
+
+
+def figures_first(table: Table) -> Table:
+    """The table with its figures before what policies used: a narrow screen shows the first columns."""
+    last = [column for column in table.columns if column in (*INFORMATION, UNFINISHED)]
+    order = [*(column for column in table.columns if column not in last), *last]
+    at = [table.columns.index(column) for column in order]
+    left = (*table.left, *(column for column in last if column != UNFINISHED))
+    return replace(table, columns=tuple(order), rows=[tuple(row[k] for k in at) for row in table.rows], left=left)
 
 
 def without_equal(table: Table) -> Table:

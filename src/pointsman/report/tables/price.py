@@ -63,7 +63,7 @@ def _ahead(one: BreakEven, price: Price) -> str:
     if one.ahead_until_s < 0:
         return f"not ahead of {price.baseline} even at the shortest interval"
     if one.at_s is None:
-        return f"ahead of {price.baseline} at every interval, up to {duration(longest)}"
+        return f"ahead of {price.baseline} at every interval between checkpoints, up to {duration(longest)}"
     again = f", and again at {names([duration(s) for s in one.again_s])}" if one.again_s else ""
     return f"ahead of {price.baseline} up to about {_two_digits(one.at_s)} between checkpoints{again}"
 
@@ -76,4 +76,4 @@ def _two_digits(seconds: float) -> str:
 def price_of_gain(price: Price, policy: str) -> str:
     """The same of the policy that a page names first, as a sentence after others; empty where it is not known."""
     found = [one for one in price.break_evens if one.policy == policy]
-    return f" {policy} is {_ahead(found[0], price)}." if found else ""
+    return f" Where preemption loses work, {policy} is {_ahead(found[0], price)}." if found else ""
