@@ -1,6 +1,7 @@
 """Confidence intervals of paired differences."""
 
 import math
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +35,7 @@ def student_t_cdf(t: float, freedom: int) -> float:
     return (1 + inside) / 2
 
 
+@cache
 def student_t(freedom: int, level: float = LEVEL) -> float:
     """Half width of a two-sided interval at `level`, in standard errors."""
     low, high = 0.0, 1.0
