@@ -7,6 +7,7 @@ import pytest
 
 import pointsman
 from pointsman.errors import UsageError
+from pointsman.types import Reason
 
 FOUR = pointsman.Workload.of(pl.DataFrame({"submit_s": [0.0] * 4, "gpus": [1] * 4, "duration_s": [100.0] * 4}))
 """Four jobs of 100 s at once. With n nodes of one GPU the mean time pending is 150, 50, 25 and 0 s."""
@@ -30,6 +31,28 @@ def test_a_shell_has_a_line_and_a_notebook_a_table() -> None:
     page = found._repr_html_()
     assert "<table>" in page and "with the 2 GPUs of the file" in page
     assert "fifo meets it with 3 GPUs (3 nodes), srtf meets it with 3 GPUs (3 nodes)" in page
+
+
+class Mine:
+    name, needs = "mine", "none"
+
+    def __init__(self, at_once: int = 99) -> None:
+        self.at_once = at_once
+
+    def decide(self, view: Any) -> None:
+        for job in view.pending[: max(self.at_once - len(view.running), 0)]:
+            if view.start(job) is not Reason.OK:
+                break
+
+
+def test_a_table_and_policy_objects() -> None:
+    """A policy that runs one job at a time waits 150 s in the mean on every cluster."""
+    found = pointsman.find_capacity(FOUR.jobs, "2x1", [Mine(), Mine(1), "fifo"], "pending_mean_s<=25", overheads="none")
+    assert {curve.policy: curve.answer and curve.answer.nodes for curve in found.curves} == {
+        "mine(at_once=99)": 3, "mine(at_once=1)": None, "fifo": 3,
+    }  # fmt: skip
+    with pytest.raises(UsageError, match="the workload '2x1' is a cluster"):
+        pointsman.find_capacity("2x1", FOUR, "fifo")  # ty: ignore
 
 
 def test_a_target_that_no_cluster_meets() -> None:

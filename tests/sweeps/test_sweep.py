@@ -33,7 +33,7 @@ def test_a_cell_is_what_compare_says_of_its_runs(jobs: pointsman.Workload) -> No
 
 
 def test_its_tables(jobs: pointsman.Workload) -> None:
-    grid = pointsman.sweep(jobs, **GRID, seeds=[0, 1])
+    grid = pointsman.sweep(jobs, **GRID, seeds=range(2))
     rows = list(csv.DictReader(io.StringIO(grid.to_csv())))
     assert [(row["cluster"], row["load"], row["policy"], row["seeds"]) for row in rows][:3] == [
         ("2x4", "", "fifo", "0 1"),

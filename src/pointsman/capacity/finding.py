@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from functools import cache, partial
-from pathlib import Path
 from typing import Any
 
 from pointsman.api import simulate
@@ -12,28 +11,32 @@ from pointsman.capacity.result import Capacity
 from pointsman.capacity.scaling import scaled, size_of
 from pointsman.capacity.side_by_side import curves
 from pointsman.cluster import Cluster, load_cluster, parts
+from pointsman.cluster.load import check_order
 from pointsman.engine.setup.refusal import check_node_sizes
 from pointsman.errors import TooWideError, UsageError
 from pointsman.experiment import CellSpec, ExperimentSpec
 from pointsman.inputs.option_types import as_list
 from pointsman.parallel.pool import workers
 from pointsman.parallel.workers import Workers
+from pointsman.policies.given import GivenPolicy
 from pointsman.progress import shown
 from pointsman.report import summarise
 from pointsman.sweeps.cells import check_cell, check_cluster, workloads_of
+from pointsman.sweeps.choices import call_of, choices_of
 from pointsman.sweeps.digests import run_digest, workload_digest
 from pointsman.sweeps.kept import InMemory, Store, finish
 from pointsman.sweeps.runs import Run, runs_of
-from pointsman.workload import Workload, read_workload
+from pointsman.workload import Workload
+from pointsman.workload.given import GivenWorkload, workload_of
 
 MOST_TIMES = 64
 """So many times as many nodes as the cluster file has are tried at most (ours)."""
 
 
 def find_capacity(
-    workload: Workload | str | Path,
+    workload: GivenWorkload,
     cluster: str,
-    policy: str | Sequence[str],
+    policy: GivenPolicy | Sequence[GivenPolicy],
     target: str = "pending_p90_s<=1h",
     *,
     seeds: int | Sequence[int] = 0,
@@ -45,9 +48,9 @@ def find_capacity(
     """Find the smallest cluster that meets a target under each policy, as ``pointsman capacity`` does.
 
     Args:
-        workload: A `Workload`, or a file that `read_workload` reads.
+        workload: A `Workload`, a file that `read_workload` reads, or a table that `Workload.of` takes.
         cluster: A name, a shorthand or a file, as `load_cluster` takes it. Node types keep its proportions.
-        policy: Names.
+        policy: Names and policy objects, as `sweep` takes them.
         target: A metric of `summarise`, an operator and a value: seconds, a share or a duration such as ``1h``.
         seeds: Random seeds; the metric is the mean over them.
         window: Count only jobs submitted between these times, in seconds since the first submission.
@@ -60,8 +63,9 @@ def find_capacity(
         UsageError: the target, an option, a policy or a parameter is wrong, or the cluster cannot be scaled.
     """
     wanted = parse_target(target)
-    log = workload if isinstance(workload, Workload) else read_workload(workload)
-    given = {"trace": log.provenance.source, "cluster": cluster, "policies": as_list(policy), "seeds": as_list(seeds)}
+    check_order(workload)
+    log, policies = workload_of(workload), choices_of(as_list(policy))
+    given = {"trace": log.provenance.source, "cluster": cluster, "policies": policies, "seeds": as_list(seeds)}
     experiment = ExperimentSpec.checked({**options, **given, "window": window})
     spec = experiment.only_cell("capacity")
     check_searchable(spec)
@@ -140,9 +144,9 @@ def mean_of(values: Sequence[float | None]) -> float | None:
 
 def figure_of(spec: CellSpec, workload: Workload, run: Run, cluster: Cluster, metric: str) -> float | None:
     """One figure of one run; None: a job is too wide for this cluster, or the policy left jobs waiting."""
-    options: dict[str, Any] = dict(spec.run_options(run.seed, log=False))
+    policy, params = call_of(run.choice)
     try:
-        result = simulate(workload, cluster, run.choice.name, params=run.choice.params, **options)
+        result = simulate(workload, cluster, policy, params=params, **dict(spec.run_options(run.seed, log=False)))
     except TooWideError:
         return None
     if (result.jobs["state"] == "PENDING").any():

@@ -51,7 +51,7 @@ def load_cluster(text: str | Path) -> Cluster:
 
 
 def check_order(workload: object) -> None:
-    """That what is given as the workload is no cluster: a `Cluster`, or a text that names one and no file.
+    """Refuse a workload that is a cluster: a `Cluster`, or a text that names one and no file.
 
     Raises:
         UsageError: it is.

@@ -52,8 +52,8 @@ def _as_list(value: Any) -> Any:
 
 
 def as_list(value: Any) -> Any:
-    """One value is a list of one."""
-    return value if isinstance(value, list | tuple) else [value]
+    """One value is a list of one; a range is a list of numbers."""
+    return list(value) if isinstance(value, list | tuple | range) else [value]
 
 
 def once_each(values: tuple[Any, ...]) -> tuple[Any, ...]:

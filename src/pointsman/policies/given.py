@@ -28,7 +28,7 @@ def policy_of(given: GivenPolicy, params: Mapping[str, Any] | None = None) -> tu
 
 
 def check_object(given: object) -> None:
-    """That it is a policy.
+    """Refuse what is no policy.
 
     Raises:
         UsageError: it is a class, several policies or something else; the sentence has the right call.

@@ -25,13 +25,13 @@ def redrawn(workload: Workload, seeds: Sequence[int]) -> list[Workload]:
     Raises:
         UsageError: it was not generated, does not say how, or its jobs are not those that its seed gives.
     """
-    made = _made(workload.provenance)
-    if made is None:
+    found = _recipe(workload.provenance)
+    if found is None:
         raise UsageError(
             f"workload seeds draw the jobs of a generated workload anew, and {workload.provenance.source} does not say "
             "how its jobs were generated: give what 'pointsman trace generate' wrote as Parquet, without --only"
         )
-    maker, given = made
+    maker, given = found
     try:
         same = maker(**given).jobs.equals(workload.jobs)
     except TypeError:
@@ -44,12 +44,12 @@ def redrawn(workload: Workload, seeds: Sequence[int]) -> list[Workload]:
     return [maker(**given | {"seed": seed}) for seed in seeds]
 
 
-def _made(provenance: Provenance) -> tuple[Callable[..., Workload], dict[str, Any]] | None:
+def _recipe(provenance: Provenance) -> tuple[Callable[..., Workload], dict[str, Any]] | None:
     """The function that made the jobs, and its arguments; None if that is not known, or only some were kept."""
     if provenance.only:
         return None
     if provenance.format != "generated":
-        return None if provenance.origin is None else _made(provenance.origin)
+        return None if provenance.origin is None else _recipe(provenance.origin)
     try:
         call = ast.parse(provenance.command, mode="eval").body
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:

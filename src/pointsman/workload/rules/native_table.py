@@ -78,7 +78,7 @@ def check_columns(names: Sequence[str], *, path: str, renamed: Renamed | None = 
 
 
 def _how_to_tell(missing: Sequence[str], meant: Mapping[str, str], names: Sequence[str]) -> str:
-    """Of a file: which column is probably misspelt, else the option that names them."""
+    """Say which column of a file is probably misspelt, else the option that names them."""
     hints = [f"is {quoted(name)} meant to be {target!r}?" for name, target in meant.items() if target in missing]
     return "; ".join(hints) or (
         f"the columns are {_listed(names)}; name those that hold them: --columns submit_s=…,gpus=…,duration_s=…"
@@ -86,7 +86,7 @@ def _how_to_tell(missing: Sequence[str], meant: Mapping[str, str], names: Sequen
 
 
 def _how_to_name(missing: Sequence[str], strange: Sequence[str], renamed: Renamed) -> str:
-    """Of a table in memory: the call that renames the columns that are nearest."""
+    """Say the call that renames the nearest columns of a table in memory."""
     nearest: dict[str, str] = {}
     for ours in missing:
         left = {name.strip().lower(): name for name in strange if name not in nearest}
