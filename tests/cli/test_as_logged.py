@@ -9,7 +9,7 @@ import pytest
 
 from pointsman.report.figures import catalogue
 from pointsman.report.metrics.holdings import holdings
-from pointsman.report.rundir import read_run
+from pointsman.report.run_reading import read_run
 
 from .conftest import Command, Once
 

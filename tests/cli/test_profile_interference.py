@@ -8,7 +8,7 @@ import pytest
 
 import pointsman
 from pointsman.engine.run.result import Result
-from pointsman.report.rundir import DIGESTS
+from pointsman.report.run_reading import DIGESTS
 from pointsman.speed import load_catalogue
 from pointsman.speed.interference.learned.file import read_learned
 from tests.free import simulate

@@ -15,7 +15,8 @@ from pointsman.report.figures.catalogue import KINDS, draw_all
 from pointsman.report.figures.drawing import failure
 from pointsman.report.figures.files import save_figures
 from pointsman.report.metrics.groups import group_runs
-from pointsman.report.rundir import is_whole_run, write_comparison, write_run
+from pointsman.report.run_reading import is_whole_run
+from pointsman.report.rundir import write_comparison, write_run
 
 from .small_results import Job, simulate
 

@@ -16,7 +16,8 @@ import yaml
 from pointsman.engine.run.result import Result
 from pointsman.errors import InputError, RunError, UsageError
 from pointsman.report.figures.catalogue import KINDS
-from pointsman.report.rundir import read_run, read_runs, write_comparison, write_run
+from pointsman.report.run_reading import read_run, read_runs
+from pointsman.report.rundir import write_comparison, write_run
 from pointsman.report.staging import refuse_taken, whole_directory
 
 FILES = {"manifest.json", "config.resolved.yaml", "summary.json", "jobs.parquet", "events.parquet", "series.parquet"}
@@ -139,7 +140,7 @@ def test_a_file_that_may_not_grow_leaves_nothing(srtf: Result, tmp_path: Path) -
         "import signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "from pointsman.inputs import output_path\n"
         "output_path.ROOM = 1\n"  # else it is seen before anything is written
-        "from pointsman.report.rundir import read_run, write_run\n"
+        "from pointsman.report import read_run, write_run\n"
         "write_run(sys.argv[2], read_run(sys.argv[1]), figures=False)"
     )
     arguments = [sys.executable, "-B", "-c", code, str(run), str(tmp_path / "out")]

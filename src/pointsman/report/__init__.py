@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from pointsman.report.metrics.groups import Run, measure
     from pointsman.report.metrics.summary import summarise
     from pointsman.report.metrics.threshold import fail_if, parse_threshold
-    from pointsman.report.rundir import read_repeated, read_run, read_runs, write_comparison, write_run
+    from pointsman.report.run_reading import read_repeated, read_run, read_runs
+    from pointsman.report.rundir import write_comparison, write_run
     from pointsman.report.staging import refuse_taken
     from pointsman.report.tables.tables import comparison_table, summary_table
     from pointsman.report.tables.waiting import waiting_tables
@@ -48,9 +49,9 @@ __getattr__, __dir__ = lazy_names(
         "first_divergence": "metrics.divergence",
         "measure": "metrics.groups",
         "parse_threshold": "metrics.threshold",
-        "read_repeated": "rundir",
-        "read_run": "rundir",
-        "read_runs": "rundir",
+        "read_repeated": "run_reading",
+        "read_run": "run_reading",
+        "read_runs": "run_reading",
         "refuse_taken": "staging",
         "summarise": "metrics.summary",
         "summary_table": "tables.tables",

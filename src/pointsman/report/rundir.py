@@ -1,4 +1,4 @@
-"""The run directory: one run on disk, whole or not at all (``docs/formats/run-directory.md``)."""
+"""Writing the run directory: one run on disk, whole or not at all (``docs/formats/run-directory.md``)."""
 
 import hashlib
 import io
@@ -13,24 +13,15 @@ import polars as pl
 import yaml
 
 from pointsman.engine.run.result import Result
-from pointsman.errors import InputError
 from pointsman.experiment import Assumptions
-from pointsman.inputs.binary_table import read_foreign_table
 from pointsman.report.figures.drawing import save_drawing
-from pointsman.report.manifest import read_manifest, write_manifest
+from pointsman.report.manifest import write_manifest
 from pointsman.report.metrics.comparison import Comparison, as_csv, compare
 from pointsman.report.metrics.groups import Run, group_runs, run_name
 from pointsman.report.metrics.price import Repeated
 from pointsman.report.pages.page import Page, make_page
+from pointsman.report.run_reading import AGAIN, DIGESTS
 from pointsman.report.staging import MARK, whole_directory
-from pointsman.report.table_columns import missing_of_options, places_fault, table_fault
-
-ADDED = ("job_id", "node_name")
-"""Columns of ``events.parquet`` for people; a reader of the directory takes them off again."""
-AGAIN = "price"
-"""The manifest's entry with the runs made again for the price of a comparison."""
-DIGESTS = "output_sha256"
-"""The manifest's entry with the digest of each data file."""
 
 
 def write_run(
@@ -129,15 +120,6 @@ def keep_run(directory: Path, result: Result) -> None:
         _write_own_manifest(partial, result, None)
 
 
-def is_whole_run(directory: Path) -> bool:
-    """Whether a run is there with all of its files, as they were written."""
-    try:
-        written: Mapping[str, str] = read_manifest(directory, "run")[DIGESTS]
-        return all(hashlib.sha256((directory / name).read_bytes()).hexdigest() == written[name] for name in written)
-    except (InputError, OSError, KeyError):
-        return False
-
-
 def _named_runs(comparison: Comparison) -> list[tuple[str, Run]]:
     return [(run_name(group, run), run) for group in comparison.groups for run in group.runs]
 
@@ -146,68 +128,6 @@ def _named_again(comparison: Comparison) -> list[tuple[float, str, Run]]:
     """The runs made again for the price, with their interval (s) and folder."""
     repeated = comparison.price.repeated if comparison.price else []
     return [(s, f"price/{s:g}s/{run_name(group, run)}", run) for s, group, run in repeated]
-
-
-def read_run(directory: str | Path) -> Result:
-    """The result that `write_run` wrote.
-
-    Raises:
-        InputError: it is no run directory, or part of it is missing or damaged.
-    """
-    place = Path(directory)
-    manifest = read_manifest(place, "run")
-    written: Mapping[str, str] = manifest.get(DIGESTS, {})
-    jobs, series = (_read(place / name, written) for name in ("jobs.parquet", "series.parquet"))
-    events = _read(place / "events.parquet", written).drop(ADDED) if (place / "events.parquet").exists() else None
-    if fault := missing_of_options(manifest["info"], jobs):
-        raise InputError(fault, path=place / "jobs.parquet", fix="the run directory is damaged; run again")
-    if events is not None and (fault := places_fault(events, jobs.height, manifest["info"]["nodes"])):
-        raise InputError(fault, path=place / "events.parquet", fix="run again")
-    speeds = _read(place / "speeds.parquet", written).drop("job_id") if (place / "speeds.parquet").exists() else None
-    return Result(jobs, events, series, manifest["info"], speeds)
-
-
-def read_runs(directory: str | Path) -> list[Result]:
-    """The run in a directory, or all those of a comparison, in its order: the baseline first.
-
-    Raises:
-        InputError: it is neither, or part of it is missing or damaged.
-    """
-    place = Path(directory)
-    manifest = read_manifest(place, "run", "comparison")
-    if manifest["kind"] == "run":
-        return [read_run(place)]
-    return [read_run(place / "runs" / name) for name in manifest["runs"]]
-
-
-def read_repeated(directory: str | Path) -> dict[float, list[Result]]:
-    """The runs that a comparison has made again for its price, by seconds between checkpoints; other directories: none.
-
-    Raises:
-        InputError: part of one is missing or damaged.
-    """
-    place = Path(directory)
-    found: dict[float, list[Result]] = {}
-    for name, interval_s in read_manifest(place, "run", "comparison").get(AGAIN, {}).items():
-        found.setdefault(float(interval_s), []).append(read_run(place / name))
-    return found
-
-
-def _read(path: Path, written: Mapping[str, str]) -> pl.DataFrame:
-    """The table at `path`, unchanged since the run wrote it; a run of an older version tells no digests."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"part of the run cannot be read ({error.strerror})", path=path, fix="run again") from None
-    digest = written.get(path.name)
-    if digest is None:
-        table = read_foreign_table(data, path=str(path))
-        if fault := table_fault(path.name, table):
-            raise InputError(fault, path=path, fix="run again")
-        return table
-    if hashlib.sha256(data).hexdigest() != digest:
-        raise InputError("this file is damaged or was changed after the run wrote it", path=path, fix="run again")
-    return pl.read_parquet(io.BytesIO(data))
 
 
 def _digests(directory: Path) -> dict[str, str]:

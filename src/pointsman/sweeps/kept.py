@@ -15,7 +15,8 @@ from pointsman.engine.run.result import Result
 from pointsman.inputs.output_path import hidden, write_whole
 from pointsman.parallel.file_bundle import Parcel
 from pointsman.parallel.workers import Workers
-from pointsman.report.rundir import is_whole_run, keep_run, read_run
+from pointsman.report.run_reading import is_whole_run, read_run
+from pointsman.report.rundir import keep_run
 
 
 class Store(Protocol):

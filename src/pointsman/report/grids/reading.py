@@ -11,7 +11,7 @@ from pointsman.inputs.config_file import read_document
 from pointsman.report.grids.grid import Grid, cell_of
 from pointsman.report.manifest import read_manifest
 from pointsman.report.metrics.comparison import compare
-from pointsman.report.rundir import read_runs
+from pointsman.report.run_reading import read_runs
 
 CONFIG, TABLE = "config.resolved.yaml", "grid.json"
 
