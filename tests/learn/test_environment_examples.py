@@ -30,9 +30,9 @@ def observe(S, window, out):
 """
 
 
-def printed(example: str) -> str:
+def printed(example: str, *arguments: str, warnings: str = "error") -> str:
     env = os.environ | {"PYTHONPATH": str(Path(pointsman.__file__).parents[1])}
-    command = [sys.executable, "-W", "error", str(EXAMPLES / example)]
+    command = [sys.executable, "-W", warnings, str(EXAMPLES / example), *arguments]
     done = subprocess.run(command, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout
