@@ -79,6 +79,9 @@ class ForecastProcess:
             self._pipe.send_bytes(moment.checkpoint)  # as it is, without a copy
             return self._pipe.recv()
         except (EOFError, OSError):
+            self._kill()
+            if self._process is not None:
+                self._process.join()  # or it seems to be alive for a moment, and the next is asked of it
             return BackendError("the daemon is stopping" if self._closed else _DIED)
 
     def _begin_if_none(self) -> None:
