@@ -55,7 +55,44 @@ def test_the_break_even_is_between_two_intervals(command: Command, two: str) -> 
     said = " ".join(command("compare", two, *FREE, "--price", "10,40").out.split())
     assert "srtf is ahead of fifo at every interval between checkpoints, up to 40 s." in said
     said = " ".join(command("compare", two, *FREE, "--baseline", "srtf", "--price", "40").out.split())
-    assert "fifo is not ahead of srtf even at the shortest interval." in said
+    assert "fifo is not ahead of srtf at any interval between checkpoints, up to 40 s." in said
+
+
+def test_one_that_preempts_less_may_be_ahead_at_long_intervals_only(command: Command, two: str) -> None:
+    """Of `fifo` to `srtf`: +33 % at 0 s, +23 % at 40 s, -6 % at 60 s, and at 50 s, where a loses nothing, +33 %."""
+    said = " ".join(command("compare", two, *FREE, "--baseline", "srtf", "--price", "0,60").out.split())
+    assert "fifo is ahead of srtf only from about 51 s between checkpoints on." in said
+    said = " ".join(command("compare", two, *FREE, "--baseline", "srtf", "--price", "45,49,50").out.split())
+    assert "at any interval" in said
+    said = " ".join(command("compare", two, *FREE, "--baseline", "srtf", "--price", "20,25,45,60").out.split())
+    assert "only from about 57 s between checkpoints on." in said
+
+
+def test_a_lead_at_each_of_whose_intervals_chance_suffices_is_said_to_be_so(command: Command, tmp_path: Path) -> None:
+    """Twenty jobs for an interval: at 60 s only `a` gains under `fifo`, and some resamples lack it."""
+    rows = ["a,0,1,100", "b,50,1,10", *(f"c{k},{1000 * (k + 1)},1,10" for k in range(20))]
+    path = tmp_path / "jobs.csv"
+    path.write_text("\n".join(["job_id,submit_s,gpus,duration_s", *rows]), encoding="utf-8")
+    said = " ".join(command("compare", str(path), *FREE, "--baseline", "srtf", "--price", "0,60").out.split())
+    assert "checkpoints on, which may be chance." in said
+
+
+def test_names_of_intervals_are_not_printed_over_each_other(
+    command: Command, two: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pointsman.cli.screen.can_draw", lambda: True)
+    out = tmp_path / "out"
+    command("compare", two, *FREE, "--price", "0,1m,30m,6h", "-o", str(out))
+    drawn = (out / "plots" / "9-price.svg").read_text(encoding="utf-8")
+    assert ("nothing lost" in drawn, "1 min" in drawn, "6 h" in drawn) == (True, False, True)
+
+
+def test_what_every_preemption_loses_is_in_the_first_column(command: Command, two: str, tmp_path: Path) -> None:
+    costs = tmp_path / "costs.yaml"
+    costs.write_text("lost_s: 5\n", encoding="utf-8")
+    said = " ".join(command("compare", two, *FREE[2:], "--overheads", str(costs), "--price", "40").out.split())
+    assert "policy 5 s lost every 40 s" in said
+    assert "half an interval on average, and 5 s besides." in said
 
 
 def test_without_preemption_there_is_no_price(command: Command, two: str) -> None:

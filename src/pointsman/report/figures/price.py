@@ -8,14 +8,16 @@ from pointsman.report.figures.drawing import Drawing, attempted
 from pointsman.report.figures.style import INK, draw, draw_line, legend_of_lines, line
 from pointsman.report.metrics.groups import Group
 from pointsman.report.metrics.price import Point, Price
-from pointsman.report.tables.price import price_sentence
-from pointsman.report.units import duration, time_unit
+from pointsman.report.tables.price import interval_name, price_sentence
+from pointsman.report.units import time_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 NAME, TITLE = "9-price", "Completion time by interval between checkpoints"
+TICKS_APART = 0.08
+"""Of the axis, between the middles of two names below it."""
 
 
 def draw_price(price: Price, groups: list[Group]) -> Drawing:
@@ -46,14 +48,22 @@ def _paint(figure: "Figure", price: Price, looks: dict[str, dict[str, Any]]) -> 
         draw_line(axes, x, y, label=labels[k], **looks[labels[k]])
         if k:
             _whiskers(axes, points, lines[0], size)
-    axes.set_xticks(
-        [s / 3600 for s in price.intervals_s], [duration(s) if s else "nothing lost" for s in price.intervals_s]
-    )
+    axes.set_xticks([s / 3600 for s in price.intervals_s], _ticks(price))
     axes.set_xlabel("work between two checkpoints")
     axes.set_ylabel(f"mean JCT ({unit})")
     axes.set_ylim(bottom=0)
     legend_of_lines(figure, [axes], labels)
     return price_sentence(price)
+
+
+def _ticks(price: Price) -> list[str]:
+    """Names of the intervals, without those that would be printed over the one before."""
+    apart_s, last_s, found = TICKS_APART * (price.intervals_s[-1] - price.intervals_s[0]), float("-inf"), []
+    for s in price.intervals_s:
+        is_clear = s - last_s >= apart_s
+        found.append(interval_name(s, price.lost_s) if is_clear else "")
+        last_s = s if is_clear else last_s
+    return found
 
 
 def _whiskers(axes: "Axes", points: list[Point], base: list[Point], size: float) -> None:

@@ -44,15 +44,17 @@ class Point:
 
 @dataclass(frozen=True)
 class BreakEven:
-    """From which interval on a policy is no longer ahead of the baseline."""
+    """At which intervals a policy is ahead of the baseline, and where that first changes."""
 
     policy: str
+    starts_ahead: bool
+    """Whether it is ahead at the shortest interval: one that preempts less may be so at long intervals only."""
     at_s: float | None
-    """Between two measured intervals, by a straight line; None: it is ahead at all of them, or at none."""
-    ahead_until_s: float
-    """The longest interval up to which it is ahead at each; below 0: at none."""
+    """Where that first changes, by a straight line between two measured intervals; None: nowhere."""
     again_s: list[float]
-    """Longer intervals at which it is ahead again, as a policy may be that preempts less the more that costs."""
+    """Longer measured intervals at which it is as it was at the shortest."""
+    may_be_chance: bool
+    """Whether it is so at each interval at which it is ahead."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,11 @@ class Price:
     def intervals_s(self) -> list[float]:
         """Seconds between checkpoints, ascending."""
         return list(self.cells)
+
+    @property
+    def lost_s(self) -> float:
+        """Work that a preemption loses at every interval."""
+        return _costs(next(iter(self.cells.values()))[0]).lost_s
 
     @cached_property
     def points(self) -> list[Point]:
@@ -162,11 +169,12 @@ def _point(group: Group, baseline: Group, interval_s: float) -> Point:
 
 def _break_even(line: Sequence[Point]) -> BreakEven:
     ahead = [(point.change.ratio or 0.0) < 0 for point in line]
-    count = ahead.index(False) if False in ahead else len(line)
-    until_s = line[count - 1].checkpoint_every_s if count else -1.0
-    at_s = _crossing_s(line[count - 1], line[count]) if 0 < count < len(line) else None
-    again_s = [point.checkpoint_every_s for point, is_ahead in zip(line, ahead, strict=True) if is_ahead][count:]
-    return BreakEven(line[0].policy, at_s, until_s, again_s)
+    first = ahead[0]
+    count = ahead.index(not first) if (not first) in ahead else len(line)
+    at_s = _crossing_s(line[count - 1], line[count]) if count < len(line) else None
+    again_s = [point.checkpoint_every_s for point, is_ahead in zip(line, ahead, strict=True) if is_ahead is first]
+    may_be_chance = all(point.change.may_be_chance for point, is_ahead in zip(line, ahead, strict=True) if is_ahead)
+    return BreakEven(line[0].policy, first, at_s, again_s[count:], may_be_chance and any(ahead))
 
 
 def _crossing_s(below: Point, above: Point) -> float:

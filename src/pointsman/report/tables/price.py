@@ -13,14 +13,17 @@ def price_table(price: Price) -> Table:
     """The mean JCT of each policy at each interval, and its change to the baseline at the same interval; intervals of
     that are in ``price.csv``.
     """
-    columns = tuple(_interval(s) for s in price.intervals_s)
+    columns = tuple(interval_name(s, price.lost_s, "every ") for s in price.intervals_s)
     labels = list(dict.fromkeys(point.policy for point in price.points))
     rows = [(label, *(_cell(point, price) for point in price.points if point.policy == label)) for label in labels]
     return Table(TITLE, ("policy", *columns), rows, price_sentence(price))
 
 
-def _interval(seconds: float) -> str:
-    return f"every {duration(seconds)}" if seconds else "nothing lost"
+def interval_name(seconds: float, lost_s: float, every: str = "") -> str:
+    """``every 1 h``; without checkpoints, what a preemption loses: ``nothing lost``, ``2 min lost``."""
+    if seconds:
+        return f"{every}{duration(seconds)}"
+    return f"{duration(lost_s)} lost" if lost_s else "nothing lost"
 
 
 def _cell(point: Point, price: Price) -> str:
@@ -33,12 +36,13 @@ def _cell(point: Point, price: Price) -> str:
 def price_sentence(price: Price) -> str:
     """Up to which interval each policy stays ahead of the baseline."""
     chance = any(point.change.may_be_chance for point in price.points)
-    said = [*(f"{each}." for each in _said_together(price)), EXPLAINED, *(["n.s.: not significant."] if chance else [])]
+    lost = EXPLAINED.format(f", and {duration(price.lost_s)} besides" if price.lost_s else "")
+    said = [*(f"{each}." for each in _said_together(price)), lost, *(["n.s.: not significant."] if chance else [])]
     return " ".join([*said, *_not_simulated(price)])
 
 
 EXPLAINED = (
-    "A preempted job loses its work since its last checkpoint, half an interval on average. Policies that weigh this "
+    "A preempted job loses its work since its last checkpoint, half an interval on average{}. Policies that weigh this "
     "loss are told the interval."
 )
 
@@ -59,13 +63,20 @@ def _said_together(price: Price) -> list[str]:
 
 
 def _ahead(one: BreakEven, price: Price) -> str:
-    longest = price.intervals_s[-1]
-    if one.ahead_until_s < 0:
-        return f"not ahead of {price.baseline} even at the shortest interval"
+    return f"{_where(one, price)}{', which may be chance' if one.may_be_chance else ''}"
+
+
+def _where(one: BreakEven, price: Price) -> str:
     if one.at_s is None:
-        return f"ahead of {price.baseline} at every interval between checkpoints, up to {duration(longest)}"
-    again = f", and again at {names([duration(s) for s in one.again_s])}" if one.again_s else ""
-    return f"ahead of {price.baseline} up to about {_two_digits(one.at_s)} between checkpoints{again}"
+        where = f"at {'every' if one.starts_ahead else 'any'} interval between checkpoints, up to"
+        return (
+            f"{'' if one.starts_ahead else 'not '}ahead of {price.baseline} {where} {duration(price.intervals_s[-1])}"
+        )
+    again = names([duration(s) for s in one.again_s]) if one.again_s else ""
+    at = f"about {_two_digits(one.at_s)} between checkpoints"
+    if one.starts_ahead:
+        return f"ahead of {price.baseline} up to {at}{again and f', and again at {again}'}"
+    return f"ahead of {price.baseline} only from {at} on{again and f', and not at {again}'}"
 
 
 def _two_digits(seconds: float) -> str:
