@@ -74,7 +74,7 @@ def test_a_lead_at_each_of_whose_intervals_chance_suffices_is_said_to_be_so(comm
     path = tmp_path / "jobs.csv"
     path.write_text("\n".join(["job_id,submit_s,gpus,duration_s", *rows]), encoding="utf-8")
     said = " ".join(command("compare", str(path), *FREE, "--baseline", "srtf", "--price", "0,60").out.split())
-    assert "checkpoints on, which may be chance." in said
+    assert "checkpoints on; this may be chance." in said
 
 
 def test_names_of_intervals_are_not_printed_over_each_other(

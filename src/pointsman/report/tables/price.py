@@ -63,7 +63,7 @@ def _said_together(price: Price) -> list[str]:
 
 
 def _ahead(one: BreakEven, price: Price) -> str:
-    return f"{_where(one, price)}{', which may be chance' if one.may_be_chance else ''}"
+    return f"{_where(one, price)}{'; this may be chance' if one.may_be_chance else ''}"
 
 
 def _where(one: BreakEven, price: Price) -> str:
@@ -76,7 +76,8 @@ def _where(one: BreakEven, price: Price) -> str:
     at = f"about {_two_digits(one.at_s)} between checkpoints"
     if one.starts_ahead:
         return f"ahead of {price.baseline} up to {at}{again and f', and again at {again}'}"
-    return f"ahead of {price.baseline} only from {at} on{again and f', and not at {again}'}"
+    where = f"from {at} on" if one.at_s else "where preemption loses work"
+    return f"ahead of {price.baseline} only {where}{again and f', except at {again}'}"
 
 
 def _two_digits(seconds: float) -> str:
