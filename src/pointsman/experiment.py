@@ -27,6 +27,7 @@ from pydantic import (
 from pointsman.engine.rate_models.registry import meanings, options_of_factors
 from pointsman.errors import UsageError
 from pointsman.inputs.bounds import MAX_LOAD, MIN_LOAD
+from pointsman.inputs.did_you_mean import did_you_mean
 from pointsman.inputs.file_name import names_file
 from pointsman.inputs.messages import fault_of
 from pointsman.inputs.option import about, meaning_of, option
@@ -82,6 +83,8 @@ class _Part(BaseModel):
             return cls.model_validate(values)
         except ValidationError as error:
             name, fault = fault_of(error)
+            if error.errors()[0]["type"] == "extra_forbidden":
+                fault = f"no such option ({did_you_mean(name, cls.model_fields)})"
             raise UsageError(f"{name}: {fault}") from None
 
 

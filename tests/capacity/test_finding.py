@@ -62,6 +62,10 @@ def test_a_target_that_no_cluster_meets() -> None:
 
 
 def test_what_is_refused() -> None:
+    with pytest.raises(UsageError, match="target takes a condition such as 'pending_p90_s<=1h', not list"):
+        find(["jct_mean_s<=100"])  # ty: ignore
+    with pytest.raises(UsageError, match=r"meet: no such option \(known: "):
+        find("jct_mean_s<=100", meet=1)
     with pytest.raises(UsageError, match="requires that every job fits"):
         find("jct_mean_s<=100", oversized="drop")
     with pytest.raises(UsageError, match="takes one value of --load"):

@@ -5,6 +5,7 @@ import io
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import pointsman
@@ -30,6 +31,11 @@ def test_a_cell_is_what_compare_says_of_its_runs(jobs: pointsman.Workload) -> No
         assert (row.policy, row.values["jct_mean_s"]) == (other.policy, other.values["jct_mean_s"])
         assert row.differences["pending_mean_s"] == other.differences["pending_mean_s"]
     assert [cell.load for cell in grid.cells if cell.values["load"]] == pytest.approx([0.9, 0.9])
+
+
+def test_an_array_is_a_list_of_seeds(jobs: pointsman.Workload) -> None:
+    grid = pointsman.sweep(jobs, "2x4", "fifo", seeds=np.arange(2))  # ty: ignore
+    assert [row["seeds"] for row in csv.DictReader(io.StringIO(grid.to_csv()))] == ["0 1"]
 
 
 def test_its_tables(jobs: pointsman.Workload) -> None:
@@ -58,6 +64,7 @@ def test_a_directory_is_written_and_what_was_kept_goes(jobs: pointsman.Workload,
 def test_one_value_of_everything_is_one_cell(jobs: pointsman.Workload, tmp_path: Path) -> None:
     grid = pointsman.sweep(jobs, "2x4", "fifo", directory=tmp_path / "out")
     assert [(cell.values, cell.label) for cell in grid.cells] == [({}, "")]
+    assert repr(grid) == "Grid(1 policy)"
     assert (tmp_path / "out/cells/01/comparison.csv").exists()
 
 

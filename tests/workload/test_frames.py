@@ -154,6 +154,16 @@ def test_a_wrong_table_is_refused_with_the_right_call(table: Any, said: str) -> 
     assert said in str(refused.value)
 
 
+def test_a_table_where_a_file_is_needed_is_told_where_it_goes() -> None:
+    with pytest.raises(UsageError, match=r"read_workload takes a file, not DataFrame .*; Workload.of takes a table"):
+        pointsman.read_workload(DF)
+
+
+def test_an_empty_text_says_nothing_of_preemption() -> None:
+    given = JOBS.with_columns(preemptible=pl.Series(["no", "", " "]))
+    assert pointsman.Workload.of(given).jobs["preemptible"].to_list() == [False, None, None]
+
+
 @pytest.mark.parametrize("given", ["jobs.csv", [1, 2], None, pl.DataFrame])
 def test_what_is_no_table_is_refused(given: Any) -> None:
     with pytest.raises(UsageError, match=r"Workload.of takes a DataFrame .* read by pointsman.read_workload\(path\)"):

@@ -15,6 +15,7 @@ from pointsman.cluster.load import check_order
 from pointsman.engine.setup.refusal import check_node_sizes
 from pointsman.errors import TooWideError, UsageError
 from pointsman.experiment import CellSpec, ExperimentSpec
+from pointsman.inputs.messages import described
 from pointsman.inputs.option_types import as_list
 from pointsman.parallel.pool import workers
 from pointsman.parallel.workers import Workers
@@ -62,6 +63,8 @@ def find_capacity(
         InputError: the workload or the cluster file is wrong.
         UsageError: the target, an option, a policy or a parameter is wrong, or the cluster cannot be scaled.
     """
+    if not isinstance(target, str):
+        raise UsageError(f"target takes a condition such as 'pending_p90_s<=1h', not {described(target)}")
     wanted = parse_target(target)
     check_order(workload)
     log, policies = workload_of(workload), choices_of(as_list(policy))

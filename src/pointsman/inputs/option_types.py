@@ -52,8 +52,9 @@ def _as_list(value: Any) -> Any:
 
 
 def as_list(value: Any) -> Any:
-    """One value is a list of one; a range is a list of numbers."""
-    return list(value) if isinstance(value, list | tuple | range) else [value]
+    """One value is a list of one; a range or an array is a list of numbers."""
+    found = value.tolist() if hasattr(value, "tolist") else value
+    return list(found) if isinstance(found, list | tuple | range) else [found]
 
 
 def once_each(values: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -77,8 +77,8 @@ FALSE: Final = ("false", "no", "f", "n", "0", "0.0")
 
 
 def plain_word(column: str) -> pl.Expr:
-    """Text without blanks around it, in lower case."""
-    return pl.col(column).cast(pl.String).str.strip_chars().str.to_lowercase()
+    """Text without blanks around it, in lower case; null where nothing is left."""
+    return pl.col(column).cast(pl.String).str.strip_chars().str.to_lowercase().replace("", None)
 
 
 def columns_named(names: Iterable[str]) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pointsman.inputs.messages import counted
 from pointsman.report.metrics.comparison import Comparison, Row, as_csv, record
 from pointsman.report.pages.page import assumptions, facts
 from pointsman.report.tables.oversized import oversized
@@ -58,8 +59,13 @@ class Grid:
     cells: Sequence[GridCell]
 
     def __repr__(self) -> str:
-        """``Grid(3 policies in 6 cells: load, cluster)``."""
-        return f"Grid({len(self.policies)} policies in {len(self.cells)} cells: {', '.join(self.varied)})"
+        """``Grid(3 policies in 6 cells: load, cluster)``; ``Grid(3 policies)``."""
+        policies = counted(len(self.policies), "policy", "policies")
+        return (
+            f"Grid({policies} in {counted(len(self.cells), 'cell')}: {', '.join(self.varied)})"
+            if self.varied
+            else f"Grid({policies})"
+        )
 
     def _repr_html_(self) -> str:
         """For notebooks: the table that `pointsman compare` prints."""

@@ -8,6 +8,7 @@ from typing import Any, Final
 import polars as pl
 
 from pointsman.errors import InputError, RunError, UsageError
+from pointsman.inputs.messages import described
 from pointsman.workload.columns import ALIASES, SCHEMA, TIME_UNITS_S, columns_named
 from pointsman.workload.provenance import Provenance, Quality
 from pointsman.workload.readers.day_month import ORDERS
@@ -62,6 +63,8 @@ def read_workload(
         UsageError: unknown format name, option, filter column or filter value; a plug-in that fails.
         RunError: there is not enough memory.
     """
+    if not isinstance(path, str | Path):
+        raise UsageError(f"read_workload takes a file, not {described(path)}; Workload.of takes a table")
     if format is not None and columns:
         raise UsageError(f"columns are named for a table of any kind: leave out the format {format!r}")
     form = None if format is None else format_named(format)
