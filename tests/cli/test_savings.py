@@ -54,6 +54,9 @@ def test_preemption_has_its_price(command: Command, here: Path) -> None:
     assert saved == {
         ("jct_mean_s", 0.0): 0, ("jct_mean_s", 60.0): -1, ("jct_p99_s", 0.0): -1, ("jct_p99_s", 60.0): -1,
     }  # fmt: skip
+    Path("costs.yaml").write_text("lost_s: 5\n", encoding="utf-8")
+    said = command(*args, "--price", "0", "--overheads", "costs.yaml").out
+    assert "5 s lost" in said
 
 
 @pytest.mark.parametrize(
@@ -61,6 +64,8 @@ def test_preemption_has_its_price(command: Command, here: Path) -> None:
     [
         (["--savings"], "--savings compares with the first policy and needs a second: add --policy NAME"),
         (["--savings", "--policy", "sjf", "--price", "soon"], "'soon' is no duration"),
+        (["--savings", "--policy", "sjf", "--target", "jct_mean_s<=1h"], "leave out --target, or --savings"),
+        (["--policy", "sjf", "--price", "1h"], "--price requires --savings here"),
     ],
 )
 def test_what_is_refused(more: list[str], said: str, command: Command, here: Path) -> None:

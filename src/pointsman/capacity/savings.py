@@ -16,8 +16,9 @@ from pointsman.experiment import CellSpec
 from pointsman.parallel.workers import Workers
 from pointsman.report import summarise
 from pointsman.report.metrics.price import preempts
+from pointsman.report.tables.price import interval_name
 from pointsman.report.tables.tables import Table
-from pointsman.report.units import NOTHING, count, duration, percent
+from pointsman.report.units import NOTHING, count, percent
 from pointsman.sweeps.digests import run_digest, workload_digest
 from pointsman.sweeps.kept import Store, finish
 from pointsman.sweeps.runs import Run, runs_of
@@ -66,6 +67,8 @@ class Savings:
     first: str
     """Its name."""
     found: Sequence[Saving]
+    lost_s: float = 0.0
+    """Work that a preemption loses at every interval."""
     file = "savings.csv"
     wanted = "savings"
     """For the manifest."""
@@ -108,7 +111,7 @@ class Savings:
     def _row(self, policy: str, interval_s: float) -> tuple[str, ...]:
         of = [one for one in self.found if (one.policy, one.checkpoint_every_s) == (policy, interval_s)]
         cells = [cell for one in of for cell in _cells(one)]
-        return policy, f"every {duration(interval_s)}" if interval_s else "nothing lost", *cells
+        return policy, interval_name(interval_s, self.lost_s, "every "), *cells
 
 
 def _cells(one: Saving) -> tuple[str, str]:
@@ -157,7 +160,7 @@ def savings_of(
             limits = _figures(at.model_copy(update={"policies": (first,)}), workload, workers, store)
             at = at.model_copy(update={"policies": some})
             found += _at(interval_s, at, workload, limits, workers, store, tell)
-    return Savings(runs_of(spec)[0].label, found)
+    return Savings(runs_of(spec)[0].label, found, costs.lost_s)
 
 
 def _preempting(spec: CellSpec, workload: Workload, workers: Workers, store: Store) -> set[str]:

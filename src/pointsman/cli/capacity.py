@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from pointsman.capacity.savings import Savings
     from pointsman.cli.screen import Format
 
+TARGET, INTERVALS = "pending_p90_s<=3600", "0,1h,4h"
+
 
 @with_options("policies")
 def capacity(
@@ -23,7 +25,7 @@ def capacity(
             help="Target to meet: a metric of summary.json, an operator and a value (seconds or a share).",
             rich_help_panel=WHAT,
         ),
-    ] = "pending_p90_s<=3600",
+    ] = TARGET,
     savings: Annotated[
         bool,
         typer.Option(
@@ -40,7 +42,7 @@ def capacity(
             help="With --savings: intervals between checkpoints, for policies that preempt (0: nothing is lost).",
             rich_help_panel=WHAT,
         ),
-    ] = "0,1h,4h",
+    ] = INTERVALS,
     at_once: AtOnce = None,
     on: On = "local",
 ) -> None:
@@ -63,6 +65,7 @@ def capacity(
     experiment, wanted, intervals_s = resolve(options), parse_target(target), parse_intervals_s(price)
     spec, cells = experiment.spec.only_cell("capacity"), experiment.spec.cells()
     check_searchable(spec)
+    _check_together(savings=savings, target=target, price=price)
     if savings:
         check_several(spec)
     elif wanted.metric.startswith("wait_"):
@@ -88,6 +91,15 @@ def capacity(
             forget(options.output)
             drawn = options.output / "capacity.svg"
             screen.note(f"curve: {drawn}" if drawn.exists() else f"table: {options.output / result.file}")
+
+
+def _check_together(*, savings: bool, target: str, price: str) -> None:
+    from pointsman.errors import UsageError
+
+    if savings and target != TARGET:
+        raise UsageError("--savings takes its targets from the first policy: leave out --target, or --savings")
+    if not savings and price != INTERVALS:
+        raise UsageError("--price requires --savings here; compare --price compares policies on one cluster")
 
 
 def _show(found: "Capacity | Savings", format: "Format") -> None:
