@@ -116,8 +116,11 @@ class Group:
         return pl.concat([run.counted for run in self.runs], how="vertical_relaxed")
 
     def broken_down(self, by: str) -> list[dict[str, Any]]:
-        """`breakdown` of the counted jobs."""
-        return breakdown(self.counted, by) if self.depends_on_seed else self.first.summary[BREAKDOWNS[by]]
+        """`breakdown` of the counted jobs; of several seeds, sums are means over the runs."""
+        if not self.depends_on_seed:
+            return self.first.summary[BREAKDOWNS[by]]
+        sums = ("jobs", "gpu_hours", "preemptions")
+        return [row | {name: row[name] / len(self.runs) for name in sums} for row in breakdown(self.counted, by)]
 
     @property
     def censored(self) -> int:

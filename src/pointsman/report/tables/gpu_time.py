@@ -61,11 +61,9 @@ def _sharing(group: Group) -> tuple[str, ...]:
 
 
 def locality_table(groups: list[Group]) -> Table:
-    """Counted jobs by the tightest level of the cluster that held their last placement."""
+    """Counted jobs, of several seeds the mean, by the tightest level of the cluster that held their last placement."""
     groups = placed(groups)
-    found = [
-        dict(group.counted["locality"].drop_nulls().str.to_lowercase().value_counts().iter_rows()) for group in groups
-    ]
+    found = [_places(group) for group in groups]
     rows = [
         (said, *(_share(jobs.get(place, 0), sum(jobs.values())) for jobs in found))
         for place, said in PLACES.items()
@@ -75,11 +73,17 @@ def locality_table(groups: list[Group]) -> Table:
     return Table("Where jobs ran", columns, rows, _placement_note(groups) if rows else "")
 
 
+def _places(group: Group) -> dict[str, float]:
+    runs = len(group.runs) if group.depends_on_seed else 1
+    places = group.counted["locality"].drop_nulls().str.to_lowercase().value_counts()
+    return {place: jobs / runs for place, jobs in places.iter_rows()}
+
+
 def _placement_note(groups: list[Group]) -> str:
     unknown = sum(group.counted["locality"].null_count() for group in groups if group.is_logged)
     left_out = f" The log does not name nodes of this cluster for {number_of_jobs(unknown)}." if unknown else ""
     return f"The last placement of each counted job.{left_out}"
 
 
-def _share(jobs: int, of: int) -> str:
+def _share(jobs: float, of: float) -> str:
     return f"{count(jobs)} ({percent(jobs / of)})" if of else NOTHING

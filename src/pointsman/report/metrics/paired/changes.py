@@ -34,8 +34,9 @@ class Change:
     kind: str
     name: str
     jobs: int
+    """Of a run; of several runs the mean."""
     gpu_hours: float
-    """That they ask for."""
+    """That these ask for."""
     jct_mean_s: float
     jct_mean_baseline_s: float
     jct_p95_s: float
@@ -84,7 +85,9 @@ def changes(group: Group, baseline: Group) -> list[Change]:
         change
         for column, kind in KINDS.items()
         if column in jobs.columns
-        for change in _of_kind(jobs.filter(pl.col(column).is_not_null()), column, kind, group.label, several)
+        for change in _of_kind(
+            jobs.filter(pl.col(column).is_not_null()), column, kind, group.label, several, len(pairs)
+        )
     ]
     return sorted(found, key=lambda one: -one.jobs * (one.jct_mean_s - one.jct_mean_baseline_s))
 
@@ -102,7 +105,7 @@ def _present(jobs: pl.DataFrame) -> list[str]:
     return [column for column in KINDS if column in jobs.columns]
 
 
-def _of_kind(jobs: pl.DataFrame, column: str, kind: str, policy: str, several: bool) -> Iterator[Change]:
+def _of_kind(jobs: pl.DataFrame, column: str, kind: str, policy: str, several: bool, runs: int) -> Iterator[Change]:
     """A change for each value of a column; where there is one seed, jobs in a row are the units of intervals."""
     if not several:
         many = pl.len().over(column)
@@ -116,7 +119,7 @@ def _of_kind(jobs: pl.DataFrame, column: str, kind: str, policy: str, several: b
         pl.col(sides).quantile(0.95, "linear").name.suffix("_p95"),
     )  # fmt: skip
     for row in whole.iter_rows(named=True):
-        units, told = of_units[row[column]], {}
+        units, told, of_run = of_units[row[column]], {}, max(1, round(row["jobs"] / runs))
         for name in TIMES:
             mine, other = (units[f"{name}_s{end}"].to_numpy() for end in ("", _BASE))
             total = float(other.sum())
@@ -124,9 +127,9 @@ def _of_kind(jobs: pl.DataFrame, column: str, kind: str, policy: str, several: b
                 f"{name}_mean_s": row[f"{name}_s"], f"{name}_mean_baseline_s": row[f"{name}_s{_BASE}"],
                 f"{name}_p95_s": row[f"{name}_s_p95"], f"{name}_p95_baseline_s": row[f"{name}_s{_BASE}_p95"],
                 f"{name}_ratio": float(mine.sum()) / total - 1 if total else None,
-                f"{name}_interval": ratio_interval(mine, other) if row["jobs"] >= LEAST_JOBS and total else None,
+                f"{name}_interval": ratio_interval(mine, other) if of_run >= LEAST_JOBS and total else None,
             }  # fmt: skip
-        yield Change(policy, kind, str(row[column]), row["jobs"], row["gpus"], **told)
+        yield Change(policy, kind, str(row[column]), of_run, row["gpus"] / runs, **told)
 
 
 def largest_loss(found: Sequence[Change]) -> Change | None:
