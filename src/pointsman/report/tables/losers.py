@@ -1,6 +1,7 @@
 """Tables of who gains and who loses, and of the jobs that wait longest or are preempted most."""
 
 from collections.abc import Sequence
+from shlex import quote
 
 import polars as pl
 
@@ -88,7 +89,7 @@ def _worst(group: Group) -> list[tuple[str, ...]]:
     for worst, column in (("longest pending", "pending_s"), ("most preempted", "preemptions")):
         most = group.first.counted.filter(pl.col(column) > 0).sort([column, "row"], descending=[True, False]).head(1)
         for job in most.to_dicts():
-            why = f"pointsman explain {job['job_id']} --run runs/{run_name(group, group.first)}"
+            why = f"pointsman explain {quote(str(job['job_id']))} --run runs/{run_name(group, group.first)}"
             found.append((
                 group.label, worst, str(job["job_id"]), count(job["gpus"]), str(job["user"] or NOTHING),
                 duration(job["pending_s"]), count(job["preemptions"]), duration(job["jct_s"]),
