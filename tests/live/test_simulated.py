@@ -40,11 +40,14 @@ def test_what_was_simulated_does_not_outlive_its_daemon(tmp_path: Path) -> None:
         assert [one["attempt"] for one in again["attempts"]] == [1, 2]
 
 
-def test_explain_says_that_a_job_was_preempted(tmp_path: Path) -> None:
+def test_explain_says_that_a_job_was_preempted_or_has_not_started(tmp_path: Path) -> None:
     with RunningDaemon(tmp_path, "--policy", "las", "--simulate", str(SPEED), "--poll", "0.01") as daemon:
         first = daemon.submit("-G", "8", "--requeue", "--", "sleep", "24h")
         daemon.wait(first, "RUNNING")
         assert "preempted" not in daemon.type("explain", str(first)).stdout
+        waits = daemon.submit("-G", "8", "-H", "--", "sleep", "1h")
+        told = daemon.type("explain", str(waits))
+        assert f"job {waits}: PENDING" in told.stdout, told.stderr
         daemon.submit("-G", "8", "--", "sleep", "24h")
         assert daemon.wait(first, "PENDING")["attempts"][0]["cause"] == "preempt"
         assert "; it was preempted once, last at 20" in daemon.type("explain", str(first)).stdout

@@ -161,6 +161,8 @@ class Shadow:
             raise Unsure("no answer")
 
     def progress(self, job: int) -> float | None:
+        if job not in self.programs:  # it has not been started yet
+            return None
         one = self._attempts.get(self._alive_of[job]) if job in self._alive_of else None
         runs_ms = self.now_ms - one.since_ms if one is not None and one.phase == Phase.RUNNING else 0
         return min(1.0, (self._done_ms.get(job, 0.0) + runs_ms) / max(1.0, self.programs[job].work_ms))
