@@ -37,8 +37,8 @@ def tasks_again(
 ) -> dict[float, list[Task]]:
     """By interval, the runs of a cell to make again: those that preempt jobs, where it changes their overheads.
 
-    Their events are not kept. Without `intervals_s` the intervals are the `DEFAULT_S`, and the runs at most as many as
-    there are already: the baseline's first seed, then the other policies', by mean JCT.
+    Their events are not kept. Without `intervals_s` the intervals are the `DEFAULT_S`, and the runs are of the first
+    seed: the baseline's and the best other policy's, then the others' by mean JCT, up to as many as there are already.
 
     Args:
         tasks: the runs of the cell.
