@@ -143,8 +143,8 @@ def _check_kept(source: Source, form: TraceFormat, jobs: pl.DataFrame) -> None:
     """Formats that make one job of several rows, or have no rows, cannot tell which row a job's columns are in."""
     if lost := [name for name in source.keep if name not in jobs.columns]:
         raise UsageError(
-            f"keep_columns: {lost[0]!r:.60} cannot be kept of a log of the format {form.name}; name the columns of the "
-            "log (--columns submit_s=…,gpus=…,duration_s=…), or convert it to a native table and add the column there"
+            f"keep_columns: {lost[0]!r:.60} cannot be kept of a log of the format {form.name}: "
+            "'pointsman trace convert' makes a native table of it, to which you can add the column"
         )
 
 

@@ -130,9 +130,9 @@ def _unread_deadlines(source: Source, frame: pl.DataFrame, rows: Rows) -> list[s
         return []
     said = rows.frame.select(text(source.keep[DEADLINE])).to_series()
     lost = said.filter(frame[DEADLINE].is_null() & said.is_not_null())
-    return [f"{DEADLINE} that cannot be read, such as {quoted(lost[0])}, as if there were none: {len(lost):,}"] * bool(
-        len(lost)
-    )
+    if lost.is_empty():
+        return []
+    return [f"{DEADLINE} that cannot be read, such as {quoted(lost[0])}, and count as none: {len(lost):,}"]
 
 
 def _check_columns(names: Sequence[str], keep: Keep) -> None:

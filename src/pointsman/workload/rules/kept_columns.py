@@ -1,6 +1,7 @@
 """Columns of a log's own that are kept: they follow those of the schema in the job table, typed by what they hold."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Final
 
 import polars as pl
@@ -30,6 +31,9 @@ def keep_of(given: Iterable[str] | Keep, *, option: str = "columns") -> dict[str
     """
     if isinstance(given, str):
         raise UsageError(f"{option} is a list of names, such as [{given!r:.60}]")
+    named = list(chain.from_iterable(given.items())) if isinstance(given, Mapping) else list(given)
+    if strange := [name for name in named if not isinstance(name, str)]:
+        raise UsageError(f"{option}: {quoted(strange[0])} is no name of a column")
     pairs = list(given.items()) if isinstance(given, Mapping) else [_pair(text, option) for text in given]
     found: dict[str, str] = {}
     for ours, theirs in pairs:
@@ -45,7 +49,7 @@ def keep_of(given: Iterable[str] | Keep, *, option: str = "columns") -> dict[str
 
 
 def _pair(text: str, option: str) -> tuple[str, str]:
-    ours, equals, theirs = (part.strip() for part in str(text).partition("="))
+    ours, equals, theirs = (part.strip() for part in text.partition("="))
     if not ours or (equals and not theirs):
         raise UsageError(f"{option}: {text!r:.60} is not NAME or NAME=COLUMN (as in deadline_s or tenant=Account)")
     return ours, theirs or ours

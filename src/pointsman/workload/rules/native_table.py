@@ -80,7 +80,9 @@ def check_columns(
         raise InputError(f"the column{plural} {', '.join(missing)} must be there", path=path, line=line, fix=fix)
     check_there(keep, names, path=path, line=line)
     for name, target in meant.items():
+        kept = f"Workload.of(df, columns=[{quoted(name)}])" if renamed else f"--keep-columns {name:.60}"
         fix = f"did you mean {target!r}?" + (f" {renamed({name: target})}" if renamed else "")
+        fix += f"; {kept} keeps a column of your own"
         raise InputError(f"unknown column {quoted(name)}", path=path, line=line, fix=fix)
     return strange
 
