@@ -46,7 +46,7 @@ def columns_of(cells: dict[str, list[str]]) -> str:
 )
 def test_text_is_what_all_of_its_cells_are(cells: list[str], kind: Any, values: list[Any], tmp_path: Path) -> None:
     workload = read_workload(written(tmp_path, columns_of({"own": cells})), keep_columns=["own"])
-    assert workload.kept == ("own",)
+    assert workload.kept_columns == ("own",)
     assert workload.jobs.columns == [*SCHEMA, "own"]
     assert workload["own"].dtype == kind
     assert workload["own"].to_list() == values
@@ -100,11 +100,11 @@ def test_columns_that_are_not_kept_are_named(tmp_path: Path) -> None:
 def test_a_column_may_get_another_name(tmp_path: Path) -> None:
     path = written(tmp_path, columns_of({"vc": ["x"] * 3, "asked": ["5"] * 3}))
     workload = read_workload(path, keep_columns=["wish=asked", "tenant=vc", "copy=gpus"])
-    assert workload.kept == ("wish", "tenant", "copy")
-    assert workload.jobs.select(workload.kept).row(0) == (5, "x", 1)
+    assert workload.kept_columns == ("wish", "tenant", "copy")
+    assert workload.jobs.select(workload.kept_columns).row(0) == (5, "x", 1)
     assert workload.quality.notes == ()
     frame = Workload.of({**JOBS, "vc": ["x"] * 3}, columns={"tenant": "vc"})
-    assert (frame.kept, frame["tenant"][0], frame["queue"][0]) == (("tenant",), "x", None)
+    assert (frame.kept_columns, frame["tenant"][0], frame["queue"][0]) == (("tenant",), "x", None)
 
 
 # -- the clock -----------------------------------------------------------------------------------------

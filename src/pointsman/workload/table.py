@@ -53,7 +53,7 @@ class Workload:
         return self.jobs[column]
 
     @property
-    def kept(self) -> tuple[str, ...]:
+    def kept_columns(self) -> tuple[str, ...]:
         """Columns of the log's own that were kept."""
         return kept_columns(self.jobs.columns)
 

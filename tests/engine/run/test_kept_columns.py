@@ -168,6 +168,14 @@ def test_slots_of_jobs_that_have_ended_get_the_numbers_of_the_next(tmp_path: Pat
 # -- results -------------------------------------------------------------------------------------------
 
 
+def test_a_column_of_text_without_any_text() -> None:
+    jobs = Workload.of({**JOBS, "note": pl.Series([None] * 4, dtype=pl.String)}, columns=["note"])
+    policy = Looks(lambda view: (view.jobs["note"].tolist(), view.texts["note"]))
+    result = simulate(jobs, "1x4", policy)
+    assert policy.seen[0] == ([-1] * 3, ())
+    assert result.jobs["note"].to_list() == [None] * 4
+
+
 def test_results_and_events_have_them_as_the_log_says_them(tmp_path: Path) -> None:
     result = simulate(workload(), "1x1", "fifo")
     assert result.jobs.select([*OWN]).equals(workload().jobs.select([*OWN]))

@@ -87,7 +87,7 @@ class View:
 
     @property
     def texts(self) -> Mapping[str, tuple[str, ...]]:
-        """Of kept columns of text: the text of each code. The code of no text is -1."""
+        """Texts of kept columns, by code; -1 is the code of no text."""
         return self._simulation.columns.texts
 
     @property

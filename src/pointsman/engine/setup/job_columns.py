@@ -30,11 +30,11 @@ class JobColumns:
 
     names: tuple[str, ...] = ()
     texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Of columns of text: the text of each code."""
+    """Texts of columns that hold text, by code."""
 
     def under(self, policy: object) -> "JobColumns":
-        """The same in the order in which `policy` reads them: those that it declares first."""
-        declared = declared_by(policy)
+        """Puts those first that `policy` declares, for it reads them by position."""
+        declared = [name for name in declared_by(policy) if name in self.names]
         return replace(self, names=(*declared, *(name for name in self.names if name not in declared)))
 
     def of(self, numbers: NDArray[np.float64]) -> dict[str, NDArray[Any]]:
@@ -46,10 +46,11 @@ class JobColumns:
         return found
 
     def handle_under(self, handle: Handle, policy: object) -> Handle:
-        """The same state with the columns in the order in which `policy` reads them, and no numbers of a briefing."""
-        if not self.names:
+        """Puts the columns of a state in the order in which `policy` reads them; drops the numbers of a briefing."""
+        names = self.under(policy).names
+        if not names or (names == self.names and handle.state.job_numbers.shape[1] == len(names)):
             return handle
-        places = [self.names.index(name) - len(self.names) for name in self.under(policy).names]
+        places = [self.names.index(name) - len(names) for name in names]
         told = np.ascontiguousarray(handle.world.told_numbers[:, places])
         numbers = np.ascontiguousarray(handle.state.job_numbers[:, places])
         return Handle(handle.state._replace(job_numbers=numbers), handle.world._replace(told_numbers=told))

@@ -1,5 +1,6 @@
 """A native job table: its columns are checked, then the first cell that breaks a rule refuses it."""
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from types import MappingProxyType
@@ -80,7 +81,7 @@ def check_columns(
         raise InputError(f"the column{plural} {', '.join(missing)} must be there", path=path, line=line, fix=fix)
     check_there(keep, names, path=path, line=line)
     for name, target in meant.items():
-        kept = f"Workload.of(df, columns=[{quoted(name)}])" if renamed else f"--keep-columns {name:.60}"
+        kept = f"Workload.of(df, columns=[{quoted(name)}])" if renamed else f"--keep-columns {shlex.quote(name[:60])}"
         fix = f"did you mean {target!r}?" + (f" {renamed({name: target})}" if renamed else "")
         fix += f"; {kept} keeps a column of your own"
         raise InputError(f"unknown column {quoted(name)}", path=path, line=line, fix=fix)

@@ -31,7 +31,7 @@ def at_load(workload: Workload, gpus: int, load: float) -> Workload:
         raise UsageError("--load needs jobs with work, submitted at different times; these have one load only")
     first_s = workload.jobs["submit_s"][0]
     submit_s = first_s + (pl.col("submit_s") - first_s) * (now / load)
-    moved = [pl.col(name) - pl.col("submit_s") + submit_s for name in workload.kept if name == DEADLINE]
+    moved = [pl.col(name) - pl.col("submit_s") + submit_s for name in workload.kept_columns if name == DEADLINE]
     jobs = workload.jobs.with_columns(*moved, submit_s=submit_s)
     last_s = float(jobs["submit_s"][-1])
     if last_s > MAX_SUBMIT_S:
