@@ -20,6 +20,7 @@ from pointsman.engine.run.simulation import Named, Simulation
 from pointsman.engine.setup.asked import asked_of
 from pointsman.engine.setup.briefing import Briefing, known_at_submission
 from pointsman.engine.setup.build import Rules, build, parameters_of
+from pointsman.engine.setup.job_columns import briefed_of, check_columns, job_columns
 from pointsman.engine.setup.overheads import Overheads, load_overheads
 from pointsman.engine.setup.prepare import Prepared, prepare
 from pointsman.engine.setup.refusal import check_shapes
@@ -169,12 +170,14 @@ def check_run(workload: Workload, spec: PolicySpec, policy: CompiledPolicy | Pol
     """What a run has by policy and options together; a run that this refuses can be refused before any other begins.
 
     Raises:
-        UsageError: an option does not go with the policy, or a parameter names what no job of the workload has.
+        UsageError: an option does not go with the policy, a parameter names what no job of the workload has, or the
+            policy requires a column that is not kept.
         InputError: a job has a shape that the policy cannot keep.
     """
     jobs = workload.jobs
     terms = terms_of(policy, spec, dict(options), has_limits=jobs["time_limit_s"].null_count() == 0)
     check_shapes(workload, policy)
+    check_columns(jobs, policy)
     if isinstance(policy, CompiledPolicy):
         policy.check_jobs(known_at_submission(jobs))
     return terms
@@ -229,7 +232,8 @@ def assemble(
         log_speeds=options.log_speeds, audit=options.audit, hosted=not isinstance(policy, CompiledPolicy),
         admits=getattr(policy, "admits", False), **load_overheads(options.overheads).milliseconds(),
     )  # fmt: skip
-    return prepared, rules, _briefing(policy, prepared)
+    own = _briefing(policy, prepared)
+    return prepared, rules, briefed_of(prepared.jobs, job_columns(prepared.jobs, policy), own)
 
 
 def open_simulation(
@@ -241,7 +245,8 @@ def open_simulation(
     prepared, rules, briefing = assemble(workload, cluster, spec, policy, options)
     script = make_script(options.node_events, options.cancels, prepared.layout, prepared.trace["submit"])
     handle = build(prepared, rules, parameters_of(policy), script, briefing, getattr(policy, "memory", 0))
-    return Simulation(handle, policy, _named, KeptLog(may_drop=options.log is None)), prepared
+    kept = KeptLog(may_drop=options.log is None)
+    return Simulation(handle, policy, _named, kept, job_columns(prepared.jobs, policy)), prepared
 
 
 def _briefing(policy: CompiledPolicy | Policy, prepared: Prepared) -> Briefing | None:

@@ -65,6 +65,19 @@ def _as_choice(value: Any) -> Any:
     return {"name": value} if isinstance(value, str) else value
 
 
+def _keepable(given: tuple[str, ...]) -> tuple[str, ...]:
+    from pointsman.workload.rules.kept_columns import keep_of
+
+    try:
+        keep_of(given, option="keep_columns")
+    except UsageError as error:
+        raise ValueError(str(error).removeprefix("keep_columns: ")) from None
+    return given
+
+
+KeptColumns = Annotated[
+    tuple[str, ...], BeforeValidator(as_list, json_schema_input_type=list[str] | str), AfterValidator(_keepable)
+]
 Contention = Annotated[str, parsed_by("pointsman.engine.rate_models.links.uplinks:parse_link_sharing")]
 RateModel = Annotated[str, parsed_by("pointsman.engine.rate_models.registry:parse_rate_model")]
 
@@ -299,6 +312,15 @@ class _Replayed(_Part):
         unset="none",
         example="gpu_type",
         metavar="COLUMN",
+        panel=WHAT,
+    )
+    keep_columns: KeptColumns = option(
+        "Columns of the log's own to keep for policies and tables; NAME=COLUMN renames one.",
+        (),
+        unset="none",
+        example="deadline_s,tenant=Account",
+        metavar="NAME",
+        see="../guides/own-columns.md",
         panel=WHAT,
     )
     time_unit: Literal["ms", "s", "min", "h"] | None = option(

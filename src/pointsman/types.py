@@ -22,6 +22,9 @@ AS_LOGGED: Final = "as-logged"
 GAP_S: Final = 1.0
 """Seconds by which a job in a log may last longer than it ran and count as never interrupted: clocks are rounded."""
 
+DEADLINE: Final = "deadline_s"
+"""The kept column of a log that says by when a job should end, on the clock of its submissions."""
+
 NO_GPU: Final = "asks for no GPU"
 JOB_STEP: Final = "a job step, not a job"
 """Why rows of a log are left out that are no jobs on GPUs."""

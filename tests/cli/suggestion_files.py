@@ -67,6 +67,9 @@ FILES = {
     "broken.py": f"{OWN}    def decide(self, view):\n        raise ValueError('no')\n",
     "asks.py": f"{OWN}    def __init__(self, size):\n        self.size = size\n\n"
     "    def decide(self, view):\n        for job in list(view.heads()):\n            view.start(job)\n",
+    "due.csv": with_column("deadline_s", "900", ""),
+    "due.py": f"{OWN}    columns = ('deadline_s',)\n\n    def decide(self, view):\n"
+    "        for job in view.heads():\n            view.start(job)\n",
     "pairs.csv": PAIRS + "".join(f"t4,{pair},0.5,0.6\n" for pair in BESIDE),
     "own_pairs.csv": PAIRS + "".join(f"xgpu,{pair},0.5,0.6\n" for pair in BESIDE[:3]),
     "steps.csv": STEPS_HEAD + STEPS,

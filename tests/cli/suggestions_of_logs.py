@@ -19,6 +19,9 @@ LOG_FILES = {
     "runaways.csv": f"{HEAD},time_limit_s,status\na,0,1,9000,100,RUNNING\nb,0,1,600,900,COMPLETED\n",
     "one_runaway.csv": f"{HEAD},time_limit_s,status\na,0,1,9000,100,RUNNING\n",
     "slow_runaway.csv": f"{HEAD},time_limit_s,status\na,0,1,500,100,RUNNING\nb,0,1,600,900,COMPLETED\n",
+    "tenants.csv": f"{HEAD},tenant\na,0,1,600,us\n",
+    "batsim.json": '{"nb_res": 4, "jobs": [{"id": "1", "subtime": 0, "res": 1, "profile": "p"}], '
+    '"profiles": {"p": {"type": "delay", "delay": 10}}}',
     "scontrol.txt": "NodeName=n1 CPUTot=8 Gres=gpu:a100:8 RealMemory=1000 Sockets=2\n",
     "node.json": '{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1", "labels": {"nvidia.com/gpu.product": '
     '"NVIDIA-A100-SXM4-80GB"}}, "status": {"capacity": {"cpu": "8", "memory": "64Gi", "nvidia.com/gpu": "8"}}}\n',
@@ -124,6 +127,19 @@ OF_LOGS = [
     Suggestion("--runaways keep keeps them", "trace info runaways.csv", "(--runaways keep)", ("{again} {0}",)),
     Suggestion("--runaways keep keeps them", "trace info one_runaway.csv", "(--runaways keep)", ("{again} {0}",)),
     Suggestion("--runaways drop leaves them out", "trace info slow_runaway.csv", "(--runaways drop)", ("{again} {0}",)),
+    Suggestion(
+        "--keep-columns {} keeps it, and in Python",
+        "simulate due.csv --cluster 2x4 --policy due.py:Own --oversized clamp",
+        "(--keep-columns deadline_s)",
+        ("{again} {0}",),
+    ),
+    Suggestion("--keep-columns {}", "trace info tenants.csv", "(--keep-columns tenant)", ("{again} {0}",)),
+    Suggestion(
+        "cannot be kept of a log of the format {}",
+        "trace info batsim.json --keep-columns own",
+        "'pointsman (trace convert)'",
+        ("{0} batsim.json native.csv",),
+    ),
     Suggestion(
         "nodes go to `pointsman cluster import`",
         "trace info node.json",

@@ -37,6 +37,10 @@ SAID: dict[str, tuple[list[str], Any]] = {
         {"submit_s": "a", "gpus": "b", "duration_s": "c"},
     ),
     "ignore": (["--ignore", "gpu_type,partition", "--ignore", "user"], ["gpu_type", "partition", "user"]),
+    "keep_columns": (
+        ["--keep-columns", "deadline_s,tenant=VC", "--keep-columns", "flag"],
+        ["deadline_s", "tenant=VC", "flag"],
+    ),
     "time_unit": (["--time-unit", "min"], "min"),
     "date_order": (["--date-order", "dmy"], "dmy"),
     "steps": (["--steps", "drop"], "drop"),

@@ -301,6 +301,7 @@ REPEATED: dict[str, tuple[str, ...]] = {
     "columns": ("submit_s=a,gpus=b",),
     "congestion": ("rack=4",),
     "ignore": ("user,queue",),
+    "keep_columns": ("deadline_s,tenant=VC",),
 }
 
 

@@ -140,7 +140,11 @@ def test_the_first_bad_line_is_the_one_named(tmp_path):
         ("submit_s,gpus\n0,1\n", r"the column duration_s must be there", 1),
         ("submit_s,gpus,duration\n0,1,5\n", r"is 'duration' meant to be 'duration_s'", 1),
         ("submit_s,gpu,duration_s\n0,1,5\n", r"is 'gpu' meant to be 'gpus'", 1),
-        (f"{HEADER},pririty\n0,1,5,1\n", r"unknown column 'pririty' \(did you mean 'priority'\?\)", 1),
+        (
+            f"{HEADER},pririty\n0,1,5,1\n",
+            r"unknown column 'pririty' \(did you mean 'priority'\?; --keep-columns pririty keeps",
+            1,
+        ),
         (f"{HEADER},vc\n0,1,5,1\n", r"did you mean 'queue'", 1),
         (f"{HEADER},gpus\n0,1,5,1\n", "stands twice in the header", 1),
         (f"{HEADER}\n0,1,5\n0,1\n", "has not 3 cells", 3),

@@ -120,13 +120,18 @@ def _all() -> list[str]:
     return [name for name in comparable if not hasattr(get_policy(name).factory, "rate_model")]
 
 
+def _parts(texts: list[str]) -> list[str]:
+    return [part.strip() for text in texts for part in text.split(",") if part.strip()]
+
+
 READERS: dict[str, Callable[[Any], Any]] = {
     "policies": _expanded,
     "seeds": _seeds,
     "workload_seeds": partial(_seeds, flag="--workload-seeds"),
     "only": filters,
     "columns": named,
-    "ignore": lambda given: [part.strip() for text in given for part in text.split(",") if part.strip()],
+    "ignore": _parts,
+    "keep_columns": _parts,
     "congestion": parse_congestion,
 }
 """What makes of flags that say several things what a file has; the others say it as it is."""

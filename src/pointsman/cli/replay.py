@@ -35,7 +35,7 @@ def read_jobs(cells: Sequence[Cell]) -> "list[list[Workload]]":
     told = {"time_unit": spec.time_unit, "date_order": spec.date_order, "steps": spec.steps, "runaways": spec.runaways}
     options: dict[str, Any] = {name: value for name, value in told.items() if value is not None}
     log = read_workload(
-        spec.trace, format=spec.trace_format, only=only, columns=spec.columns,
+        spec.trace, format=spec.trace_format, only=only, columns=spec.columns, keep_columns=spec.keep_columns,
         ignore=() if spec.workload_seeds else spec.ignore, command=command_line(), **options,
     )  # fmt: skip
     workloads = workloads_of(log, cells)

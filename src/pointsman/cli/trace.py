@@ -33,6 +33,14 @@ Columns = Annotated[
         help="Columns of a custom table. Example: --columns submit_s=Submit,gpus=AllocTRES,duration_s=Elapsed.",
     ),
 ]
+KeepColumns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--keep-columns",
+        metavar="NAME",
+        help="Columns of the log's own to keep; NAME=COLUMN renames one. Example: --keep-columns deadline_s,tenant=VC.",
+    ),
+]
 TimeUnit = Annotated[
     str | None,
     typer.Option("--time-unit", metavar="UNIT", help="Unit of times in the log: ms, min or h. Default: seconds."),
@@ -75,6 +83,7 @@ def info(
     file: File,
     only: Only = None,
     columns: Columns = None,
+    keep_columns: KeepColumns = None,
     time_unit: TimeUnit = None,
     date_order: DateOrder = None,
     steps: Steps = None,
@@ -88,7 +97,7 @@ def info(
 
     workload = read(
         file, only, columns, trace_format, time_unit=time_unit, date_order=date_order, steps=steps, runaways=runaways,
-        throughputs=throughputs,
+        throughputs=throughputs, keep_columns=keep_columns,
     )  # fmt: skip
     figures = summary(workload)
     if format is screen.Format.json:
@@ -117,6 +126,7 @@ def head(
     n: Annotated[int, typer.Option("-n", min=1, help="Number of jobs.")] = 10,
     only: Only = None,
     columns: Columns = None,
+    keep_columns: KeepColumns = None,
     time_unit: TimeUnit = None,
     date_order: DateOrder = None,
     steps: Steps = None,
@@ -128,7 +138,7 @@ def head(
     """Print the first jobs of a log, in order of submission."""
     workload = read(
         file, only, columns, trace_format, time_unit=time_unit, date_order=date_order, steps=steps, runaways=runaways,
-        throughputs=throughputs,
+        throughputs=throughputs, keep_columns=keep_columns,
     )  # fmt: skip
     jobs = workload.jobs
     told = [name for name in jobs.columns if jobs[name].null_count() < jobs.height]
@@ -149,6 +159,7 @@ def convert(
     ],
     only: Only = None,
     columns: Columns = None,
+    keep_columns: KeepColumns = None,
     time_unit: TimeUnit = None,
     date_order: DateOrder = None,
     steps: Steps = None,
@@ -164,7 +175,7 @@ def convert(
     check_target(target, force=force)
     workload = read(
         source, only, columns, trace_format, time_unit=time_unit, date_order=date_order, steps=steps, runaways=runaways,
-        throughputs=throughputs,
+        throughputs=throughputs, keep_columns=keep_columns,
     )  # fmt: skip
     write_workload(workload, target)
     _report(workload)
@@ -226,7 +237,12 @@ app.command()(fetch)
 
 
 def read(
-    file: str, only: list[str] | None, columns: list[str] | None, trace_format: str | None, **options: str | None
+    file: str,
+    only: list[str] | None,
+    columns: list[str] | None,
+    trace_format: str | None,
+    keep_columns: list[str] | None = None,
+    **options: str | None,
 ) -> "Workload":
     """The jobs of a log by the options that all commands on logs have."""
     from pointsman.cli.results import command_line
@@ -237,8 +253,13 @@ def read(
     given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     mapped = named(columns) if columns else None
     return read_workload(
-        file, format=trace_format, only=filters(only or []), columns=mapped, command=command_line(), **given
-    )
+        file, format=trace_format, only=filters(only or []), columns=mapped, keep_columns=_listed(keep_columns or []),
+        command=command_line(), **given,
+    )  # fmt: skip
+
+
+def _listed(texts: list[str]) -> list[str]:
+    return [part for text in texts for part in text.split(",")]
 
 
 def _report(workload: "Workload") -> None:

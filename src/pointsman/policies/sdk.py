@@ -70,7 +70,15 @@ from pointsman.engine.rate_models.forecast import (
 )
 from pointsman.engine.rate_models.rates import iteration_s, rate_at, row_of
 from pointsman.engine.rate_models.told import slow_down, told_rate
-from pointsman.engine.run.contract import CompiledPolicy, Delay, Owner, Standing, milliseconds, parameter
+from pointsman.engine.run.contract import (
+    CompiledPolicy,
+    Delay,
+    Owner,
+    Standing,
+    column_numbers,
+    milliseconds,
+    parameter,
+)
 from pointsman.engine.setup.briefing import Briefing
 from pointsman.engine.state.due_times import NEVER, after
 from pointsman.engine.state.records import (
@@ -99,6 +107,7 @@ __all__ = [  # noqa: RUF022 - by topic
     "PARAMETERS",
     "on_event",
     "on_run",
+    "column_numbers",
     "milliseconds",
     "parameter",
     "cold",

@@ -94,8 +94,9 @@ def _truths(jobs: pl.DataFrame) -> list[pl.Expr]:
     return [plain_word(name).replace_strict(words, default=None, return_dtype=pl.Boolean).alias(name) for name in texts]
 
 
-def complete(jobs: pl.DataFrame) -> pl.DataFrame:
-    """`jobs` with every column of the schema, in order, and nothing else; stably sorted by `submit_s`.
+def complete(jobs: pl.DataFrame, kept: Iterable[str] = ()) -> pl.DataFrame:
+    """`jobs` with every column of the schema, in order, then those `kept` of the log, and nothing else; stably sorted
+    by `submit_s`.
 
     Columns that `jobs` lacks are null, but `priority` is 0 and `job_id` the row.
     """
@@ -103,6 +104,6 @@ def complete(jobs: pl.DataFrame) -> pl.DataFrame:
         jobs = jobs.with_columns(pl.int_range(pl.len()).cast(pl.String).alias("job_id"))
     absent = [pl.lit(None, dtype).alias(name) for name, dtype in SCHEMA.items() if name not in jobs.columns]
     table = jobs.with_columns(absent).with_columns(_truths(jobs))
-    table = table.select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items())
+    table = table.select(*(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items()), *kept)
     table = table.with_columns(pl.col("priority").fill_null(0))
     return table if table["submit_s"].is_sorted() else table.sort("submit_s", maintain_order=True)

@@ -13,8 +13,9 @@ import polars as pl
 
 from pointsman.errors import InputError, UsageError
 from pointsman.inputs.messages import described, quoted
+from pointsman.types import DEADLINE
 
-TIMES: Final = ("submit_s", "start_s", "end_s")
+TIMES: Final = ("submit_s", "start_s", "end_s", DEADLINE)
 """Columns that may hold dates; they count from one origin."""
 LENGTHS: Final = ("duration_s", "time_limit_s")
 """Columns that may hold time spans."""

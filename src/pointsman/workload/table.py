@@ -1,6 +1,6 @@
 """A workload: a job table, where it came from and how good its log was."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from html import escape
@@ -14,6 +14,7 @@ from pointsman.types import MAX_SHARING
 from pointsman.workload.columns import OF_SCHEDULE, SCHEMA, columns_named
 from pointsman.workload.frames import Table, as_pandas, frame_of, in_seconds, renaming
 from pointsman.workload.provenance import Place, Provenance, Quality
+from pointsman.workload.rules.kept_columns import Keep, keep_of, kept_columns, under_their_names
 from pointsman.workload.rules.native_table import validated
 
 _SHARING: Final = "jobs that ask for a part of a GPU"
@@ -51,6 +52,11 @@ class Workload:
         """A column of the job table."""
         return self.jobs[column]
 
+    @property
+    def kept_columns(self) -> tuple[str, ...]:
+        """Columns of the log's own that were kept."""
+        return kept_columns(self.jobs.columns)
+
     def head(self, many: int = 5) -> pl.DataFrame:
         """The first jobs."""
         return self.jobs.head(many)
@@ -70,23 +76,35 @@ class Workload:
         return f"<p>{escape(repr(self))}</p>{self.head().drop(silent)._repr_html_()}"
 
     @classmethod
-    def of(cls, jobs: Table, *, source: str = "memory", format: str = "frame", command: str = "") -> "Workload":
+    def of(
+        cls,
+        jobs: Table,
+        *,
+        columns: Iterable[str] | Keep = (),
+        source: str = "memory",
+        format: str = "frame",
+        command: str = "",
+    ) -> "Workload":
         """A workload from a table with at least `submit_s`, `gpus` and `duration_s`.
 
         Args:
             jobs: a DataFrame of pandas or polars, an Arrow table, anything else with the Arrow PyCapsule interface, or
                 a mapping from names to columns. Columns are those of native job tables. Times are in seconds;
                 `submit_s`, `start_s` and `end_s` may also be dates, and durations time spans.
+            columns: columns of your own to keep, which policies and tables see (``docs/guides/own-columns.md``):
+                ``["deadline_s", "tenant"]``, or a mapping from new names to those of the table.
             source: what messages and reports call it.
             format: what it was, for the provenance.
             command: what made it, for the provenance.
 
         Raises:
-            InputError: the table breaks a rule that a native file must keep.
-            UsageError: it is no table.
+            InputError: the table breaks a rule that a native file must keep, or lacks a column to keep.
+            UsageError: it is no table, or a column cannot be kept by its name.
         """
-        frame, notes = in_seconds(frame_of(jobs, path=source), path=source)
-        table, quality = validated(frame, path=source, renamed=partial(renaming, jobs))
+        keep = keep_of(columns)
+        frame, notes = in_seconds(under_their_names(frame_of(jobs, path=source), keep, path=source), path=source)
+        own = {name: name for name in keep}
+        table, quality = validated(frame, path=source, renamed=partial(renaming, jobs), keep=own)
         return cls(table, replace(quality, notes=notes + quality.notes), Provenance(source, "", format, command))
 
     def to_pandas(self) -> Any:

@@ -1,5 +1,6 @@
 """What a policy is: compiled hooks with a validated configuration, or any Python object with `decide`."""
 
+from collections import namedtuple
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, get_args, runtime_checkable
 
@@ -26,7 +27,8 @@ class Policy(Protocol):
     It may also define ``on_event(view, kind, job)``, ``why_waiting(view, job, name)``, ``why_there(view, job,
     instant)`` and, if it has memory of its own, ``copy()``; ``parameters()``, ``divides_among``, ``owner_of(job)`` and
     ``forwards(memory)`` as a `CompiledPolicy`; ``on_cluster(cluster)``, called before the run, and ``learnt()``, called
-    after it: files (bytes) for the run directory, by name.
+    after it: files (bytes) for the run directory, by name. ``columns`` names the columns of the log's own that it
+    requires (``docs/guides/own-columns.md``).
 
     ``why_waiting`` is what ``explain`` asks of a pending job that fits: a `Reason` and a sentence, or None if the
     policy has nothing to say. ``name(job)`` is the id of a job. ``why_there`` is what it asks of a job that holds GPUs:
@@ -38,6 +40,15 @@ class Policy(Protocol):
 
     def decide(self, view: Any) -> None:
         """Look at `view` and act through its verbs."""
+
+
+def column_numbers(*names: str) -> Any:
+    """By name, where hooks find the numbers of columns of the log's own.
+
+    With ``COLUMN = column_numbers("deadline_s")`` and ``columns = COLUMN._fields``, the deadline of job j is
+    ``S.job_numbers[j, COLUMN.deadline_s]``.
+    """
+    return namedtuple("Columns", names)(*range(len(names)))
 
 
 class Delay(NamedTuple):
@@ -76,6 +87,10 @@ class CompiledPolicy(BaseModel):
     """What it is told of model profiles."""
     progress: ClassVar[Progress] = "none"
     """What it observes of jobs that run or have run."""
+    columns: ClassVar[tuple[str, ...]] = ()
+    """Columns of the log's own that it requires (``--keep-columns``): hooks find the number of the i-th in
+    ``S.job_numbers[j, i]``, behind the numbers of its briefing; `column_numbers` gives the i by name.
+    """
     hooks: ClassVar[str]
     source: ClassVar[str] = ""
     """Where the policy was published."""
@@ -229,6 +244,9 @@ def check_declarations(policy: object) -> None:
         wrong.append(f"profiles = {profiles!r} (a tuple of {', '.join(get_args(Profile))})")
     if not whole or shared not in range(1, MAX_SHARING + 1):
         wrong.append(f"gpu_sharing = {shared!r} (1 to {MAX_SHARING})")
+    columns = getattr(policy, "columns", ())
+    if not isinstance(columns, tuple) or not all(isinstance(each, str) for each in columns):
+        wrong.append(f"columns = {columns!r} (a tuple of names)")
     if not isinstance(getattr(policy, "rate_model", None), str | None):
         wrong.append(f"rate_model = {policy.rate_model!r} (a name)")
     if wrong:

@@ -16,6 +16,7 @@ from pointsman.inputs.messages import counted
 from pointsman.types import AS_LOGGED, Locality
 from pointsman.workload import Workload
 from pointsman.workload.columns import LOGGED
+from pointsman.workload.rules.kept_columns import kept_columns
 
 SAMPLES: Final = 1000
 UNKNOWN: Final = "UNKNOWN"
@@ -87,7 +88,9 @@ def _beside_log(workload: Workload, run: Result) -> pl.DataFrame:
     """The jobs of the run, with the times that the log has of them."""
     told = ("job_id", "start_s", "end_s", "fraction", "node_list")
     log = workload.jobs.select(*told, gpus_l="gpus", duration_l="duration_s")
-    jobs = run.jobs.select(_OF_JOBS).join(log, on="job_id", how="left", maintain_order="left")
+    jobs = run.jobs.select(*_OF_JOBS, *kept_columns(workload.jobs.columns)).join(
+        log, on="job_id", how="left", maintain_order="left"
+    )
     check_starts(jobs["start_s"])
     if not (jobs["gpus"] == jobs["gpus_l"]).all():
         raise UsageError("GPUs of jobs were reduced to fit the cluster, so the schedule is not the log's")
@@ -104,8 +107,10 @@ def _times(jobs: pl.DataFrame) -> pl.DataFrame:
     times |= {name: times[name] + origin_s for name in LOGGED}
     started = times["wait_s"].is_not_null()
     parts = ("fraction",) * (jobs["fraction"].null_count() < jobs.height)
+    kept = (name for name in jobs.columns if name not in (*_OF_JOBS, "fraction", "node_list", *LOGGED))
     return jobs.select(
         *_OF_JOBS,
+        *kept,
         *parts,
         *times.values(),
         *(pl.lit(None, dtype).alias(name) for name, dtype in _UNTOLD.items()),

@@ -17,6 +17,7 @@ from pointsman.engine.state.records import LOG
 from pointsman.types import Event, JobState, Locality, Reason, Verb
 from pointsman.workload import Workload
 from pointsman.workload.columns import SHAPE
+from pointsman.workload.rules.kept_columns import kept_columns
 from pointsman.workload.transforms.enforce_limits import KILLED
 
 _STATES = {int(s): s.name for s in JobState}
@@ -64,8 +65,8 @@ def make_result(
         counted = getattr(simulation.policy, "forwards", lambda _: 0)(simulation.handle.state.memory)
         info |= {"schedulers": prepared.pools.schedulers, "forwards": counted}
     origin_s = float(prepared.jobs["submit_s"][0])
-    events = _events(simulation) if simulation.handle.state.g[0]["log_on"] else None
     jobs = _jobs(simulation, prepared, origin_s)
+    events = _events(simulation, jobs) if simulation.handle.state.g[0]["log_on"] else None
     if prepared.terms.base_model.tells_done:
         jobs = jobs.with_columns(done_s=_done_s(simulation, jobs, choices.get("until_s")))
     learnt = getattr(simulation.policy, "learnt", dict)()
@@ -105,7 +106,8 @@ def _jobs(simulation: Simulation, prepared: Prepared, origin_s: float) -> pl.Dat
     protected = () if prepared.jobs["preemptible"].all() else ("preemptible",)
     told = np.where(known, outcomes["estimate"], np.nan) if prepared.terms.knowledge == "history" else trace["estimate"]
     locality = np.where(started & (outcomes["nodes"] > 0), outcomes["locality"], _NOWHERE)
-    jobs = prepared.jobs.select(*_COLUMNS, *shaped, *billed, *protected, *asked)
+    own = kept_columns(prepared.jobs.columns)
+    jobs = prepared.jobs.select(*_COLUMNS, *shaped, *billed, *protected, *asked, *own)
     if asked or prepared.terms.factors:
         jobs = jobs.with_columns(slowed_s=pl.Series(outcomes["slowed"] / 1000.0))
     return jobs.with_columns(
@@ -186,10 +188,10 @@ def _columns(parts: list[NDArray[np.void]]) -> dict[str, NDArray[np.int64]]:
     return dict(zip(names, words, strict=True))
 
 
-def _events(simulation: Simulation) -> pl.DataFrame:
-    """The plan log as a table."""
+def _events(simulation: Simulation, jobs: pl.DataFrame) -> pl.DataFrame:
+    """The plan log as a table, with what was kept of the log about each job."""
     column = _columns(simulation.log_parts())
-    return pl.DataFrame(
+    events = pl.DataFrame(
         {
             "time_ms": column["time"],
             "seq": column["seq"],
@@ -203,6 +205,8 @@ def _events(simulation: Simulation) -> pl.DataFrame:
             "gpus": np.bitwise_count(column["mask"].view(np.uint64)).astype(np.int64),
         }
     )
+    rows = events["row"].set(events["row"] < 0, None)  # -1: of no job
+    return events.with_columns(jobs[name].gather(rows) for name in simulation.columns.names)
 
 
 def _speeds(simulation: Simulation) -> pl.DataFrame | None:

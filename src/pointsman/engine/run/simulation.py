@@ -33,6 +33,7 @@ from pointsman.engine.run.stops import (
 )
 from pointsman.engine.run.view import View
 from pointsman.engine.setup.build import parameters_of, with_larger_inbox, with_new_memory
+from pointsman.engine.setup.job_columns import NO_COLUMNS, JobColumns, check_columns_of_run
 from pointsman.engine.state.invariants import FAILURES
 from pointsman.engine.state.records import WAITING
 from pointsman.engine.state.state_pointer import Handle
@@ -61,8 +62,11 @@ class Simulation:
         policy: CompiledPolicy | Policy,
         named: NamedPolicy | None = None,
         kept: KeptLog | None = None,
+        columns: JobColumns = NO_COLUMNS,
     ) -> None:
         self.handle = handle
+        self.columns = columns
+        """Columns of the log's own that were kept."""
         self.policy = policy
         self.named = named
         """How a policy is had by its name, for `View.what_if`."""
@@ -208,7 +212,8 @@ class Simulation:
         again. With `round_ms`, the policy decides only at its multiples.
 
         Raises:
-            UsageError: the state was not built for the policy's rate model, GPU sharing, estimates or placement.
+            UsageError: the state was not built for the policy's rate model, GPU sharing, estimates or placement, or
+                lacks a column that it requires.
         """
         check_told_of_cluster(policy, self.policy)
         other = self._under(self.handle, policy, round_ms, self.kept)
@@ -220,9 +225,10 @@ class Simulation:
         placement = placement_under(policy, self.placement)
         check_takeover(handle, policy, placement)
         check_forecasts(policy, self.policy)
+        check_columns_of_run(policy, self.columns)
         if round_ms > 0 and self.handle.state.g[0]["decision_us"] > 0:
             raise UsageError("schedulers with a decision time cannot decide in rounds: leave out the rounds")
-        handle = self._with_memory_for(policy, handle)
+        handle = self.columns.handle_under(self._with_memory_for(policy, handle), policy)
         other = self._beside(handle, policy, kept)
         state = handle.state
         state.params[:] = parameters_of(policy)
@@ -251,7 +257,7 @@ class Simulation:
 
     def _beside(self, handle: Handle, policy: CompiledPolicy | Policy, kept: KeptLog) -> "Simulation":
         """A simulation of the same run."""
-        other = Simulation(handle, policy, self.named, kept.copy())
+        other = Simulation(handle, policy, self.named, kept.copy(), self.columns.under(policy))
         other.placement = self.placement
         return other
 

@@ -3,7 +3,7 @@
 Jobs are named by their slots: an int that stays the same as long as the job is in the system.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from operator import index
 from types import ModuleType
 from typing import Any, Protocol
@@ -11,6 +11,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from pointsman.engine.setup.job_columns import JobColumns
+from pointsman.engine.state.job_records import JobRecords
 from pointsman.engine.state.records import WAITING
 from pointsman.engine.state.state_pointer import Handle
 from pointsman.types import NEVER_MS, JobState, Reason
@@ -35,6 +37,11 @@ class Viewed(Protocol):
     @property
     def handle(self) -> Handle:
         """Its state."""
+        ...
+
+    @property
+    def columns(self) -> JobColumns:
+        """Columns of the log's own that it keeps."""
         ...
 
     def what_if(self, policy: Any) -> Any:
@@ -68,11 +75,20 @@ class View:
         return int(self._state.g["now"][0])
 
     @property
-    def jobs(self) -> NDArray[np.void]:
-        """Records of all job slots (`engine.state.records.JOB`), read-only; those with ``state == 0`` are empty."""
-        jobs = self._simulation.handle.jobs[:]
+    def jobs(self) -> "NDArray[np.void] | JobRecords":
+        """Records of all job slots (`engine.state.records.JOB`), read-only; those with ``state == 0`` are empty. Kept
+        columns of the log are further fields, by their names.
+        """
+        jobs, columns = self._simulation.handle.jobs[:], self._simulation.columns
         jobs.flags.writeable = False
-        return jobs
+        if not columns.names:
+            return jobs
+        return JobRecords(jobs, columns.of(self._state.job_numbers[: len(jobs)]))
+
+    @property
+    def texts(self) -> Mapping[str, tuple[str, ...]]:
+        """Texts of kept columns, by code; -1 is the code of no text."""
+        return self._simulation.columns.texts
 
     @property
     def attained_gpu_s(self) -> NDArray[np.float64]:

@@ -22,6 +22,7 @@ from pointsman.errors import InputError, UsageError
 from pointsman.experiment import RunOptions
 from pointsman.live.world.kind import Kind
 from pointsman.live.world.live_world import ROOM, Ask, LiveWorld
+from pointsman.live.world.suitable import check_reads_no_log
 from pointsman.policies.registry import PolicySpec, get_policy
 from pointsman.types import SCATTERED
 from pointsman.workload import Workload
@@ -67,6 +68,7 @@ class Roster:
         self.options = _options(deciding)
         self._draw = random.Random(0)
         self.policy = deciding.spec.make(dict(deciding.params))
+        check_reads_no_log(self.policy)
         try:
             self.prepared, self.rules, self.briefing = self._assembled(self.kinds)
         except InputError as error:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from pointsman.engine.setup.job_columns import declared_by
 from pointsman.engine.setup.terms import Terms
 from pointsman.errors import UsageError
 
@@ -15,8 +16,22 @@ def check_suits_live(policy: Any, terms: Terms, preemption_ms: int) -> None:
     Raises:
         UsageError: it cannot; the sentence says why.
     """
+    check_reads_no_log(policy)
     if reason := _unsuitable(policy, terms, preemption_ms):
         raise UsageError(f"policy {getattr(policy, 'name', type(policy).__name__)!r} cannot run live: {reason}")
+
+
+def check_reads_no_log(policy: Any) -> None:
+    """That the policy requires no columns of a log.
+
+    Raises:
+        UsageError: it does.
+    """
+    if columns := declared_by(policy):
+        raise UsageError(
+            f"policy {policy.name!r} cannot run live: it requires the column {columns[0]} of a job log, and jobs of a "
+            "live cluster have no columns of your own"
+        )
 
 
 def _unsuitable(policy: Any, terms: Terms, preemption_ms: int) -> str | None:

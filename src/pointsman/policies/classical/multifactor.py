@@ -161,7 +161,7 @@ class Multifactor(Planning):
     def standing(self, state: Any, job: Any, now_ms: int) -> Standing:
         """Its priority and what it is made of."""
         slot = np.flatnonzero((state.jobs["row"] == job["row"]) & (state.jobs["state"] != 0))[0]
-        user, size, partition = state.job_numbers[slot]
+        user, size, partition = state.job_numbers[slot, :3]
         age = (state.memory[CALCULATED] - 1.0 - job["submit"]) / milliseconds(self.max_age_s)
         fair_share = state.memory[int(user) + FACTOR]
         return Standing(

@@ -24,7 +24,8 @@ METRICS = (
     "wait_mean_s", "wait_p50_s", "wait_p90_s", "wait_p95_s", "wait_p99_s", "comm_mean_s", "comm_ratio",
     "makespan_s", "gpu_allocated_ratio", "gpu_productive_ratio", "window_allocated_ratio", "preemptions",
     "preemptions_max", "lost_gpu_hours", "fairness_rho_max", "fairness_rho_mean", "fairness_rho_jain",
-    "fragmentation_ratio", "jct_lower_bound_s", "jct_above_bound_ratio", "engine_s", "decisions_per_s",
+    "fragmentation_ratio", "jct_lower_bound_s", "jct_above_bound_ratio", "deadlines_met_ratio", "engine_s",
+    "decisions_per_s",
 )  # fmt: skip
 """What is compared, by the names of ``summary.json``."""
 

@@ -9,9 +9,13 @@ from pointsman.engine.run.result import Result
 from pointsman.errors import UsageError
 from pointsman.report.metrics.fairness import finish_time_fairness
 from pointsman.report.metrics.shared import part_asked
+from pointsman.types import DEADLINE
 
 ENDED = ("COMPLETED", "TIMEOUT")
 """States of jobs that the policy saw through: to their recorded end, or to the time limit that was to be enforced."""
+
+_ROUNDING_S = 0.001
+"""Ends are in whole milliseconds, and deadlines need not be."""
 
 BUCKET_EDGES = tuple(2**k for k in range(31))
 """The most GPUs of each bucket."""
@@ -73,3 +77,23 @@ def counted_jobs(result: Result, window: Window) -> pl.DataFrame:
     )
     counts = is_submitted_in(jobs, window) & jobs["state"].is_in(ENDED)
     return measured if counts.all() else measured.filter(counts)
+
+
+def deadlines_met_ratio(result: Result, window: Window) -> float | None:
+    """Share of the jobs with a deadline, submitted in the window, that completed by it; None if there are none.
+
+    A job that has not ended misses its deadline, but for one that was still to come when the run was cut; a job that
+    its user cancelled has none any more.
+    """
+    if DEADLINE not in result.jobs.columns:
+        return None
+    jobs = result.jobs.filter(is_submitted_in(result.jobs, window) & pl.col(DEADLINE).is_not_null())
+    jobs = jobs.filter(pl.col("state") != "CANCELLED")
+    if (cut_s := result.info.get("until_s")) is not None:
+        end_of_run_s = float(result.jobs["submit_s"][0]) + cut_s
+        jobs = jobs.filter(pl.col("end_s").is_not_null() | (pl.col(DEADLINE) <= end_of_run_s))
+    if jobs.is_empty():
+        return None
+    in_time = pl.col("end_s") <= pl.col(DEADLINE) + _ROUNDING_S
+    met = (pl.col("state") == "COMPLETED") & in_time.fill_null(False)
+    return float(jobs.select(met.mean()).item())

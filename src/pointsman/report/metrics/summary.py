@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from pointsman.engine.run.result import Result
-from pointsman.report.metrics.counted import ENDED, Window, is_submitted_in, submit_window
+from pointsman.report.metrics.counted import ENDED, Window, deadlines_met_ratio, is_submitted_in, submit_window
 from pointsman.report.metrics.fairness import jain_index
 from pointsman.report.metrics.holdings import horizon_s, is_one_of, mean_held
 from pointsman.report.metrics.lower_bound import lower_bound_s
@@ -67,6 +67,7 @@ def figures(run: Measured) -> Summary:
         **_identity(result),
         **_counts(result, chosen, counted),
         **job_figures(result, counted),
+        "deadlines_met_ratio": deadlines_met_ratio(result, chosen),
         **_makespan(result),
         **_usage(result, chosen, held),
         **_preemptions(result),

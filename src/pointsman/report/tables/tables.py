@@ -28,6 +28,10 @@ NETWORK = "for the network"
 """The column of the mean time that jobs wait for communication, there if any do."""
 
 
+DEADLINES = "deadlines met"
+"""The column of the share of deadlines met, there if jobs have any."""
+
+
 @dataclass(frozen=True)
 class Table:
     """Cells as text; the first column is left-aligned, and so are those in `left`."""
@@ -95,6 +99,7 @@ def summary_table(summary: dict[str, Any]) -> Table:
         ("… longest", duration(summary["pending_max_s"])),
         ("… of it until the first start, mean", duration(summary["wait_mean_s"])),
         ("waiting for the network, mean", _network(summary)),
+        *_deadlines(summary),
         ("makespan", f"{duration(summary['makespan_s'])} (at least {duration(summary['makespan_lower_bound_s'])})"),
         ("GPU time allocated", percent(summary["gpu_allocated_ratio"])),
         ("… while jobs are submitted", percent(summary["window_allocated_ratio"])),
@@ -124,6 +129,12 @@ def _network(summary: dict[str, Any]) -> str:
     if not summary["comm_mean_s"]:
         return "none"
     return f"{duration(summary['comm_mean_s'])}, {percent(summary['comm_ratio'])} of running"
+
+
+def _deadlines(summary: dict[str, Any]) -> list[tuple[str, str]]:
+    """Where jobs have deadlines."""
+    met = summary["deadlines_met_ratio"]
+    return [] if met is None else [(DEADLINES, percent(met))]
 
 
 def _preemptions(summary: dict[str, Any]) -> str:
@@ -165,12 +176,13 @@ def comparison_cells(rows: Sequence[Row]) -> tuple[tuple[str, ...], list[tuple[s
     """The columns of a comparison, and a row for each policy."""
     unfinished = any(row.jobs_censored for row in rows)
     talks = any(row.values["comm_mean_s"] for row in rows)
+    due = any(row.values["deadlines_met_ratio"] is not None for row in rows)
     columns = (
         "policy", *INFORMATION, *((UNFINISHED,) if unfinished else ()), "mean JCT", "to baseline", "95 % CI",
         "above bound", "99 % JCT", "mean pending", "99 % pending", *((NETWORK,) if talks else ()), "GPUs in use",
-        "preemptions", "longest pending",
+        "preemptions", "longest pending", *((DEADLINES,) if due else ()),
     )  # fmt: skip
-    return columns, [_comparison_row(row, unfinished, talks) for row in rows]
+    return columns, [_comparison_row(row, unfinished, talks, due) for row in rows]
 
 
 def comparison_note(comparison: Comparison) -> str:
@@ -230,7 +242,7 @@ def _unlike(groups: Sequence[Group]) -> str:
     return f" Caution: these did not run under the same assumptions ({words})." if words else ""
 
 
-def _comparison_row(row: Row, unfinished: bool, talks: bool) -> tuple[str, ...]:
+def _comparison_row(row: Row, unfinished: bool, talks: bool, due: bool) -> tuple[str, ...]:
     value, change = row.values, row.differences["jct_mean_s"]
     return (
         row.policy,
@@ -247,6 +259,7 @@ def _comparison_row(row: Row, unfinished: bool, talks: bool) -> tuple[str, ...]:
         percent(value["window_allocated_ratio"] or value["gpu_allocated_ratio"]),
         count(value["preemptions"]),
         duration(value["pending_max_s"]),
+        *((percent(value["deadlines_met_ratio"]),) if due else ()),
     )
 
 

@@ -25,6 +25,11 @@ def redrawn(workload: Workload, seeds: Sequence[int]) -> list[Workload]:
     Raises:
         UsageError: it was not generated, does not say how, or its jobs are not those that its seed gives.
     """
+    if kept := workload.kept_columns:
+        raise UsageError(
+            f"workload seeds draw jobs anew, which have no {kept[0]!r:.60}: keep no columns of the log, or leave the "
+            "workload seeds out"
+        )
     found = _recipe(workload.provenance)
     if found is None:
         raise UsageError(

@@ -8,6 +8,7 @@ import polars as pl
 
 from pointsman.inputs.durations import parse_duration_s
 from pointsman.inputs.gpu_names import plain_name
+from pointsman.types import DEADLINE
 from pointsman.workload.columns import LOGGED, SCHEMA, SHAPE
 from pointsman.workload.readers.dates import read_clocks
 from pointsman.workload.readers.day_month import Order
@@ -18,7 +19,7 @@ from pointsman.workload.rules.job_rules import NUMBERS, written
 
 GAP: Final = "gap_s"
 """The time from one submission to the next, in the place of `submit_s`."""
-_CLOCKS: Final = ("submit_s", *LOGGED)
+_CLOCKS: Final = ("submit_s", *LOGGED, DEADLINE)
 _SPANS: Final = ("duration_s", "time_limit_s", GAP)
 _NO_LIMIT: Final = ("unlimited", "infinite", "partition_limit", "not_set", "inf", "-1")
 _DAYS: Final = r"^(?<days>[0-9]+) days?,? (?<rest>[0-9]+:[0-9]{2}:[0-9]{2})"

@@ -9,7 +9,7 @@ import polars as pl
 
 from pointsman.errors import UsageError
 from pointsman.inputs.did_you_mean import did_you_mean
-from pointsman.types import JOB_STEP
+from pointsman.types import DEADLINE, JOB_STEP
 from pointsman.workload.columns import LOGGED, SCHEMA, SHAPE, TIME_UNITS_S
 from pointsman.workload.provenance import Quality
 from pointsman.workload.readers.any_table import read_table
@@ -95,11 +95,15 @@ def read_named(
         InputError: a column is missing, ids are those of steps, the order of day and month is needed, or no job is
             left.
     """
-    table = read_table(source, list(columns.values()), counted=[columns[name] for name in ("gpus",) if name in columns])
+    keep = source.keep
+    table = read_table(
+        source, [*columns.values(), *keep.values()], counted=[columns[name] for name in ("gpus",) if name in columns]
+    )
     rows = table.rows
     rows.read.update(columns.values())
     unit_s = None if time_unit is None else TIME_UNITS_S[time_unit]
-    found = cells_of(rows.frame, columns, unit_s=unit_s, order=date_order, path=source.path)
+    timed = {DEADLINE: keep[DEADLINE]} if DEADLINE in keep and GAP not in columns else {}
+    found = cells_of(rows.frame, {**columns, **timed}, unit_s=unit_s, order=date_order, path=source.path)
     ids = [rows.frame[name] for name in rows.frame.columns if name == columns.get("job_id") or canonical(name) in IDS]
     jobs = found.jobs.with_columns(dropped=_dropped(source, found.jobs, ids, table.no_objects, steps))
     notes = [f"columns as told: {', '.join(f'{ours} = {theirs}' for ours, theirs in columns.items())}", *found.notes]

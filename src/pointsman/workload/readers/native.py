@@ -22,7 +22,7 @@ def read_csv(source: Source, ignore: Sequence[str] = ()) -> tuple[pl.DataFrame, 
         InputError: with the line of the first cell that breaks a rule.
     """
     rows = read_rows(source)
-    check_columns(rows.frame.columns, path=source.path)
+    check_columns(rows.frame.columns, path=source.path, keep=source.keep)
     if source.replaced:
         raise source.no_text(source.broken[1])
     if rows.broken_quotes:
@@ -33,7 +33,7 @@ def read_csv(source: Source, ignore: Sequence[str] = ()) -> tuple[pl.DataFrame, 
         fix = "quote a cell that holds a comma, and leave no line blank"
         raise InputError(f"the row has not {width} cells as the header has", path=source.path, line=line, fix=fix)
     wanted = rows.frame.drop(ignore, strict=False)
-    jobs, quality = validated(wanted, path=source.path, line=rows.line, text_numbers=True)
+    jobs, quality = validated(wanted, path=source.path, line=rows.line, text_numbers=True, keep=source.keep)
     check_count(replace(quality, rows_read=rows.counted_apart(source) or 0))
     return jobs, quality
 
@@ -45,7 +45,7 @@ def read_binary(source: Source, ignore: Sequence[str] = ()) -> tuple[pl.DataFram
         InputError: a truncated or damaged file, or the first row that breaks a rule.
     """
     frame = read_foreign_table(source.data, path=source.path).drop(ignore, strict=False)
-    jobs, quality = validated(frame, path=source.path)
+    jobs, quality = validated(frame, path=source.path, keep=source.keep)
     if source.is_parquet:
         count = pl.scan_parquet(BytesIO(source.data)).select(pl.len()).collect().item()
         check_count(replace(quality, rows_read=count))

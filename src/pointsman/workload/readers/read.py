@@ -1,7 +1,7 @@
 """Read a job log of any known format into a job table."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,6 +17,7 @@ from pointsman.workload.readers.named_columns import STEPS, Columns, check_colum
 from pointsman.workload.readers.origin import recalled
 from pointsman.workload.readers.source import Source, open_source
 from pointsman.workload.readers.trace_format import TraceFormat
+from pointsman.workload.rules.kept_columns import Keep, keep_of
 from pointsman.workload.table import Workload
 from pointsman.workload.transforms.runaways import CHOICES, Choice, without_runaways
 
@@ -36,6 +37,7 @@ def read_workload(
     format: str | None = None,
     only: Filter | None = None,
     columns: Columns | None = None,
+    keep_columns: Iterable[str] | Keep = (),
     runaways: Choice | None = None,
     ignore: Sequence[str] = (),
     command: str = "",
@@ -50,6 +52,8 @@ def read_workload(
             (case of letters does not matter); others count as dropped.
         columns: from our columns to those of a table of any kind, e.g. `{"submit_s": "Submit", "gpus": "GPUs",
             "duration_s": "Elapsed"}`; instead of a format.
+        keep_columns: columns of the log's own to keep, which policies and tables see: names, `NAME=COLUMN` where the
+            log calls them something else, or a mapping of the same.
         runaways: whether to `keep` or `drop` jobs that are still running far beyond their time limit; None drops
             those beyond ten times their limit (`transforms/runaways.py`).
         ignore: columns to leave out, as if the log did not have them; `shape` stands for both of a shape.
@@ -69,7 +73,7 @@ def read_workload(
         raise UsageError(f"columns are named for a table of any kind: leave out the format {format!r}")
     form = None if format is None else format_named(format)
     try:
-        source = open_source(path)
+        source = open_source(path, keep_of(keep_columns, option="keep_columns"))
     except MemoryError:
         raise RunError(f"{path}: there is not enough memory to unpack it") from None
     form = _by_columns(columns) if columns else form or detected(source)
@@ -84,6 +88,7 @@ def read_workload(
         raise _lacks(error, source, form) from None
     except MemoryError:
         raise RunError(f"{path}: there is not enough memory for this log; keep fewer of its jobs") from None
+    _check_kept(source, form, jobs)
     quality, origin = recalled(source, quality) if source.is_parquet else (quality, None)
     kept = {column: [values] if isinstance(values, str) else list(values) for column, values in (only or {}).items()}
     told = ", ".join(f"{column}={','.join(values)}" for column, values in kept.items())
@@ -137,6 +142,15 @@ def _lacks(error: Exception, source: Source, form: TraceFormat) -> InputError:
     return InputError(f"no {form.name} log: the column {column!r} is missing", path=source.path, line=1, fix=fix)
 
 
+def _check_kept(source: Source, form: TraceFormat, jobs: pl.DataFrame) -> None:
+    """Formats that make one job of several rows, or have no rows, cannot tell which row a job's columns are in."""
+    if lost := [name for name in source.keep if name not in jobs.columns]:
+        raise UsageError(
+            f"keep_columns: {lost[0]!r:.60} cannot be kept of a log of the format {form.name}: "
+            "'pointsman trace convert' makes a native table of it, to which you can add the column"
+        )
+
+
 def _check_options(form: TraceFormat, options: Mapping[str, Any]) -> None:
     unknown = sorted(set(options) - form.options)
     if unknown:
@@ -150,8 +164,8 @@ def _check_options(form: TraceFormat, options: Mapping[str, Any]) -> None:
 def _filtered(workload: Workload, column: str, wanted: list[str]) -> Workload:
     from difflib import get_close_matches
 
-    name = column if column in SCHEMA else ALIASES.get(column, column)
-    if name not in SCHEMA:
+    name = column if column in workload.jobs.columns else ALIASES.get(column, column)
+    if name not in workload.jobs.columns:
         near = get_close_matches(column, [*SCHEMA, *ALIASES], 1)
         hint = f"did you mean {near[0]!r}?" if near else f"columns: {', '.join(SCHEMA)}"
         raise UsageError(f"cannot keep only jobs by {column!r}: there is no such column ({hint})")

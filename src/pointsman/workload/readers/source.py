@@ -10,13 +10,15 @@ import sys
 import threading
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from pointsman.errors import InputError, UsageError
 from pointsman.inputs.binary_table import kind_of_table
+from pointsman.workload.rules.kept_columns import Keep
 
 MOST_UNPACKED: Final = "POINTSMAN_MOST_UNPACKED"
 """The environment variable that says how large a packed file may become."""
@@ -49,6 +51,8 @@ class Source:
     path: str
     data: bytes
     sha256: str
+    keep: Keep = field(default_factory=dict)
+    """Columns of its own that are kept."""
 
     @property
     def is_parquet(self) -> bool:
@@ -123,8 +127,9 @@ class Source:
         return InputError("not UTF-8", path=self.path, line=line, fix="convert it, e.g. `iconv -f latin1 -t utf-8`")
 
 
-def open_source(path: str | Path) -> Source:
-    """Read and decompress `path` (`-`: standard input); gzip and zstd are known by their first bytes.
+def open_source(path: str | Path, keep: Keep = MappingProxyType({})) -> Source:
+    """Read and decompress `path` (`-`: standard input); gzip and zstd are known by their first bytes. `keep`: columns
+    of its own that readers keep.
 
     Raises:
         InputError: unreadable, truncated, binary or empty.
@@ -138,7 +143,7 @@ def open_source(path: str | Path) -> Source:
         if data.startswith(magic):
             kind, _, fix = what.partition("; ")
             raise InputError(f"this is {kind}", path=name, fix=fix or "give the job log as text or Parquet")
-    return Source(name, data, hashlib.sha256(stored).hexdigest())
+    return Source(name, data, hashlib.sha256(stored).hexdigest(), keep)
 
 
 def _standard_input() -> bytes:

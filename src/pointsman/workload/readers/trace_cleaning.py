@@ -8,7 +8,8 @@ from typing import Final
 import polars as pl
 
 from pointsman.errors import InputError, UsageError
-from pointsman.inputs.messages import counted
+from pointsman.inputs.messages import counted, quoted
+from pointsman.types import DEADLINE
 from pointsman.workload.columns import LOGGED, MAX_SUBMIT_S, REQUIRED, SCHEMA
 from pointsman.workload.provenance import MOST_LINES, Place, Quality
 from pointsman.workload.readers.cells import absent, clock_s, number, status, text
@@ -17,6 +18,7 @@ from pointsman.workload.readers.rows import Rows
 from pointsman.workload.readers.source import Source
 from pointsman.workload.rules.clean import LINE, clean, completed, not_read
 from pointsman.workload.rules.job_rules import WRITTEN
+from pointsman.workload.rules.kept_columns import Keep, check_there, kept_of
 
 __all__ = ["RAGGED", "absent", "clock_s", "number", "origin_of", "settle", "status", "text"]
 
@@ -61,12 +63,15 @@ def settle(
         RowsLostError: the rows of the file are not those kept, dropped and merged.
         UsageError: `frame` lacks a required column, or has one that job tables do not have.
     """
-    _check_columns(frame.columns)
+    _check_columns(frame.columns, source.keep)
     merged = {what: n for what, n in (merged or {}).items() if n}
     if rows is not None:
+        rows.read.update(source.keep.values())
         ragged, notes = rows.ragged, [*notes, *rows.notes, *not_read(rows.unread)]
         if rows.records is None and LINE not in frame.columns and frame.height == rows.frame.height:
             frame = frame.with_columns(pl.Series(LINE, rows.numbers))
+        frame = _with_kept(source, frame, rows, dated=zone is not None)
+        notes = [*notes, *_unread_deadlines(source, frame, rows)]
     seen = frame.height + len(ragged) + sum(merged.values())
     if zone is not None:
         earliest_s = _earliest(frame)
@@ -88,7 +93,7 @@ def settle(
         start = float(table[_CLOCK].min())  # ty: ignore[invalid-argument-type]
         table = _since(table, start - earliest_s).with_columns(submit_s=pl.col(_CLOCK) - start)
         notes = [*notes, f"{_COUNTS_FROM}{_stamp(start)}, time zone: {zone}"]
-    jobs, order = completed(table)
+    jobs, order = completed(table, [name for name in source.keep if name in table.columns])
     return jobs, replace(quality, notes=(*notes, *order))
 
 
@@ -101,21 +106,52 @@ def origin_of(quality: Quality) -> float | None:
     return None
 
 
-def _check_columns(names: Sequence[str]) -> None:
+def _with_kept(source: Source, frame: pl.DataFrame, rows: Rows, *, dated: bool) -> pl.DataFrame:
+    """The frame with the columns to keep of the rows that its own were made of, where it is known which these are."""
+    keep = {ours: theirs for ours, theirs in source.keep.items() if ours not in frame.columns}
+    if not keep:
+        return frame
+    check_there(keep, rows.frame.columns, path=source.path, line=rows.first_line - 1 or None)
+    log = rows.frame
+    if dated and DEADLINE in keep:
+        found = pl.coalesce(clock_s(keep[DEADLINE]), number(keep[DEADLINE]))
+        log, keep = log.with_columns(found.alias(DEADLINE)), keep | {DEADLINE: DEADLINE}
+    kept = kept_of(log, keep, path=source.path, line=rows.line)
+    if LINE not in frame.columns:
+        return frame.hstack(kept) if frame.height == kept.height else frame
+    row_of = {line: row for row, line in enumerate(rows.numbers.tolist())}
+    at = [row_of.get(line, -1) for line in frame[LINE].to_list()]
+    return frame if -1 in at else frame.hstack(kept[at])
+
+
+def _unread_deadlines(source: Source, frame: pl.DataFrame, rows: Rows) -> list[str]:
+    """A note on cells that say something else than a date or a number."""
+    if not {DEADLINE} <= source.keep.keys() & {*frame.columns} or frame.height != rows.frame.height:
+        return []
+    said = rows.frame.select(text(source.keep[DEADLINE])).to_series()
+    lost = said.filter(frame[DEADLINE].is_null() & said.is_not_null())
+    if lost.is_empty():
+        return []
+    return [f"{DEADLINE} that cannot be read, such as {quoted(lost[0])}, and count as none: {len(lost):,}"]
+
+
+def _check_columns(names: Sequence[str], keep: Keep) -> None:
     """For authors of formats: a misspelt column would be lost without a word."""
-    known = (*SCHEMA, "dropped", LINE)
+    known = (*SCHEMA, "dropped", LINE, *keep)
     missing = [name for name in REQUIRED if name not in names]
     strange = [name for name in names if name.removesuffix(WRITTEN) not in known]
     if missing:
         raise UsageError(f"the trace format gives settle() no column {missing[0]!r} (it gives {', '.join(names)})")
     if strange:
-        fix = f"job tables have {', '.join(known[:-2])}"
+        fix = f"job tables have {', '.join(SCHEMA)}"
         raise UsageError(f"the trace format gives settle() an unknown column {strange[0]!r} ({fix})")
 
 
 def _since(frame: pl.DataFrame, origin_s: float) -> pl.DataFrame:
     """The same, with all clocks counting from `origin_s`."""
-    return frame.with_columns(pl.col(name) - origin_s for name in ("submit_s", *LOGGED) if name in frame.columns)
+    return frame.with_columns(
+        pl.col(name) - origin_s for name in ("submit_s", *LOGGED, DEADLINE) if name in frame.columns
+    )
 
 
 def _earliest(frame: pl.DataFrame) -> float:

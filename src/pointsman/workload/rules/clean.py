@@ -95,8 +95,10 @@ def not_read(columns: Sequence[str]) -> tuple[str, ...]:
     return (f"columns not read: {named}",) if columns else ()
 
 
-def completed(jobs: pl.DataFrame) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """The complete job table of rows that keep every rule, and a note if they were out of order."""
+def completed(jobs: pl.DataFrame, kept: Iterable[str] = ()) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """The complete job table of rows that keep every rule, with the columns `kept` of the log, and a note if they were
+    out of order.
+    """
     backwards = int((jobs["submit_s"].diff() < 0).sum())
     note = f"rows out of submit order: {backwards:,}; the table is sorted stably by submit_s"
-    return complete(jobs), (note,) if backwards else ()
+    return complete(jobs, kept), (note,) if backwards else ()

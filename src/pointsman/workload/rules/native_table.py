@@ -1,7 +1,9 @@
 """A native job table: its columns are checked, then the first cell that breaks a rule refuses it."""
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
+from types import MappingProxyType
 
 import polars as pl
 
@@ -12,6 +14,7 @@ from pointsman.workload.frames import TIMES
 from pointsman.workload.provenance import Place, Quality
 from pointsman.workload.rules.clean import LINE, clean, completed, not_read
 from pointsman.workload.rules.job_rules import NUMBERS, RULES
+from pointsman.workload.rules.kept_columns import Keep, check_there, kept_of
 from pointsman.workload.rules.refuse import refuse
 
 Renamed = Callable[[Mapping[str, str]], str]
@@ -25,20 +28,22 @@ def validated(
     line: Callable[[int], int] | None = None,
     text_numbers: bool = False,
     renamed: Renamed | None = None,
+    keep: Keep = MappingProxyType({}),
 ) -> tuple[pl.DataFrame, Quality]:
     """The complete, sorted job table of a native frame, and its quality report.
 
     Args:
-        frame: at least `submit_s`, `gpus`, `duration_s`; other columns of the schema where known.
+        frame: at least `submit_s`, `gpus`, `duration_s`; other columns of the schema where known, and those to keep.
         path: what messages call the table.
         line: from row to line of the file; without it messages count rows from 1.
         text_numbers: whether numbers may come as strings (CSV).
         renamed: of a table in memory, the call that gives its columns other names; without it the table is a file.
+        keep: columns of the table's own that stay.
 
     Raises:
         InputError: a column or a cell breaks a rule, or no job is left.
     """
-    ignored = check_columns(frame.columns, path=path, renamed=renamed)
+    ignored = check_columns(frame.columns, path=path, renamed=renamed, keep=keep)
     known = frame.select(name for name in SCHEMA if name in frame.columns)
     if known.height == 0:
         where = "" if renamed else " under the header"
@@ -46,24 +51,27 @@ def validated(
     table = _texts(known, path, None if renamed else 1)
     _check_numbers(table, path, text_numbers, may_be_dates=renamed is not None)
     sound = refuse(table, path=path, line=line)
+    sound = sound.hstack(kept_of(frame, keep, path=path, line=line if text_numbers else None))
     kept = clean(sound.with_row_index(LINE), [rule for rule in RULES if not rule.refused])
     if kept.jobs.height == 0:
         raise InputError("every job asks for 0 GPUs", path=path, fix="nothing is left to simulate")
-    jobs, notes = completed(kept.jobs)
+    jobs, notes = completed(kept.jobs, keep)
     notes += not_read(ignored)
     lines = {reason: tuple(map(line, place.lines)) for reason, place in kept.places.items()} if line else {}
     places = {reason: Place(found) for reason, found in lines.items()}
     return jobs, Quality(table.height, jobs.height, kept.dropped, {}, notes, places=places)
 
 
-def check_columns(names: Sequence[str], *, path: str, renamed: Renamed | None = None) -> list[str]:
-    """Columns that are not ours, to be ignored; `renamed` as of `validated`.
+def check_columns(
+    names: Sequence[str], *, path: str, renamed: Renamed | None = None, keep: Keep = MappingProxyType({})
+) -> list[str]:
+    """Columns that are not ours, to be ignored; `renamed` and `keep` as of `validated`.
 
     Raises:
-        InputError: a required column is missing, or a name looks like a misspelt one of ours.
+        InputError: a column that is required or to be kept is missing, or a name looks like a misspelt one of ours.
     """
     absent = [name for name in SCHEMA if name not in names]
-    strange = [name for name in names if name not in SCHEMA]
+    strange = [name for name in names if name not in SCHEMA and name not in keep.values()]
     line = None if renamed else 1
     missing = [name for name in REQUIRED if name in absent]
     meant = {name: target for name in strange if (target := _meant(name, absent))}
@@ -71,8 +79,11 @@ def check_columns(names: Sequence[str], *, path: str, renamed: Renamed | None = 
         plural = "s" if len(missing) > 1 else ""
         fix = _how_to_name(missing, strange, renamed) if renamed else _how_to_tell(missing, meant, names)
         raise InputError(f"the column{plural} {', '.join(missing)} must be there", path=path, line=line, fix=fix)
+    check_there(keep, names, path=path, line=line)
     for name, target in meant.items():
+        kept = f"Workload.of(df, columns=[{quoted(name)}])" if renamed else f"--keep-columns {shlex.quote(name[:60])}"
         fix = f"did you mean {target!r}?" + (f" {renamed({name: target})}" if renamed else "")
+        fix += f"; {kept} keeps a column of your own"
         raise InputError(f"unknown column {quoted(name)}", path=path, line=line, fix=fix)
     return strange
 

@@ -6,6 +6,7 @@ import polars as pl
 
 from pointsman.errors import UsageError
 from pointsman.inputs.bounds import check_load
+from pointsman.types import DEADLINE
 from pointsman.workload.columns import MAX_SUBMIT_S, OF_SCHEDULE
 from pointsman.workload.table import Workload
 
@@ -17,7 +18,8 @@ def offered_load(jobs: pl.DataFrame, gpus: int) -> float | None:
 
 
 def at_load(workload: Workload, gpus: int, load: float) -> Workload:
-    """The workload with all gaps between submits scaled so that a cluster of `gpus` GPUs is offered exactly `load`.
+    """The workload with all gaps between submits scaled so that a cluster of `gpus` GPUs is offered exactly `load`;
+    deadlines stay as long after the submits.
 
     Raises:
         UsageError: no such load; all jobs are submitted at once, or ask for no work, so that no gap makes it; it
@@ -28,7 +30,9 @@ def at_load(workload: Workload, gpus: int, load: float) -> Workload:
     if not now:
         raise UsageError("--load needs jobs with work, submitted at different times; these have one load only")
     first_s = workload.jobs["submit_s"][0]
-    jobs = workload.jobs.with_columns(submit_s=first_s + (pl.col("submit_s") - first_s) * (now / load))
+    submit_s = first_s + (pl.col("submit_s") - first_s) * (now / load)
+    moved = [pl.col(name) - pl.col("submit_s") + submit_s for name in workload.kept_columns if name == DEADLINE]
+    jobs = workload.jobs.with_columns(*moved, submit_s=submit_s)
     last_s = float(jobs["submit_s"][-1])
     if last_s > MAX_SUBMIT_S:
         years = last_s / (365.25 * 86400)

@@ -7,7 +7,7 @@ from typing import Final
 
 from pointsman.errors import RunError, UsageError
 from pointsman.inputs.output_path import check_output_file, replace_files
-from pointsman.workload.columns import REQUIRED
+from pointsman.workload.columns import REQUIRED, SCHEMA
 from pointsman.workload.table import Workload
 
 ENDINGS: Final = (".csv", ".parquet", ".swf")
@@ -79,7 +79,7 @@ def _bytes(workload: Workload, ending: str) -> bytes:
 
 def _csv(workload: Workload) -> bytes:
     jobs = workload.jobs
-    silent = [name for name in jobs.columns if name not in REQUIRED and jobs[name].null_count() == jobs.height]
+    silent = [name for name in SCHEMA if name not in REQUIRED and jobs[name].null_count() == jobs.height]
     if (jobs["priority"] == 0).all():
         silent.append("priority")
     return jobs.drop(silent).write_csv().encode()
