@@ -59,6 +59,39 @@ def test_preemption_has_its_price(command: Command, here: Path) -> None:
     assert "5 s lost" in said
 
 
+def test_they_stand_on_the_page_of_a_comparison(command: Command, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("four.csv").write_text(FOUR, encoding="utf-8")
+    table = command("capacity", "four.csv", *WHOLE, "-o", "saved").out.splitlines()[1].split()
+    command("compare", "four.csv", *WHOLE[:-1], "-o", "both")
+    monkeypatch.setattr("pointsman.cli.screen.can_draw", lambda: True)
+    done = command("report", "both", "saved", "-o", "page")
+    assert done.code == 0, done.err
+    page = Path("page/report.html").read_text(encoding="utf-8")
+    section = page[page.index('<h2 id="savings">GPUs saved</h2>') :]
+    assert section.index("Compared with fifo on all 2 GPUs") < section.index("<h2 id", 1)
+    assert [cell for cell in table if cell not in section] == []
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (("saved", "-o", "page"), "report runs, and at most one directory of capacity --savings beside them"),
+        (("both", "saved"), "savings are shown on a page: add -o DIR"),
+        (("both", "target", "-o", "page"), "this is the answer to the target 'pending_mean_s<=1', not to --savings"),
+        (("both", "torn", "-o", "page"), "this file is damaged"),
+    ],
+)
+def test_what_cannot_be_shown(args: tuple[str, ...], said: str, command: Command, here: Path) -> None:
+    Path("four.csv").write_text(FOUR, encoding="utf-8")
+    for name in ("saved", "torn"):
+        command("capacity", "four.csv", *WHOLE, "-o", name)
+    command("capacity", "four.csv", *WHOLE[:-1], "--target", "pending_mean_s<=1", "-o", "target")
+    command("compare", "four.csv", *WHOLE[:-1], "-o", "both")
+    Path("torn/savings.csv").write_text("policy\nsjf\n", encoding="utf-8")
+    done = command("report", *args)
+    assert (done.code in (2, 3), said in done.err, done.out) == (True, True, ""), done.err
+
+
 @pytest.mark.parametrize(
     ("more", "said"),
     [

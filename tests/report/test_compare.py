@@ -237,6 +237,21 @@ def test_conditions(many: list[Result], condition: str, fails: list[str]) -> Non
     return None
 
 
+@pytest.mark.parametrize(
+    ("condition", "limit", "kind"),
+    [
+        ("pending_max_s>30d", 30 * 86400, "value"),
+        ("jct_mean_s>+1h30m", 5400, "difference"),
+        ("jct_p99_s<-2h", -7200, "difference"),
+    ],
+)
+def test_a_time_may_be_a_duration(condition: str, limit: float, kind: str) -> None:
+    found = parse_threshold(condition)
+    assert (found.limit, found.kind, found.text) == (limit, kind, condition)
+    with pytest.raises(UsageError, match="'30weeks' is no duration"):
+        parse_threshold("pending_max_s>30weeks")
+
+
 def test_a_change_to_a_baseline_of_zero(many: list[Result]) -> None:
     with pytest.raises(ThresholdError, match="under srtf"):
         fail_if(compare(many), "preemptions>+5%")

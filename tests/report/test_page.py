@@ -331,7 +331,7 @@ def test_the_decision_is_printed_on_two_pages_and_the_rest_named(pages: dict[str
 
 def test_all_of_the_page_of_one_run_is_printed(pages: dict[str, Path]) -> None:
     text = pages["one"].read_text()
-    assert 'class="unprinted"' not in text and 'class="printed' not in text
+    assert '<div class="unprinted"' not in text and 'class="printed' not in text
 
 
 def test_the_page_names_files_without_their_folders(fifo: Result, draw_only: Callable[..., None]) -> None:

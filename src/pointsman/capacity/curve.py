@@ -1,12 +1,10 @@
 """A figure of jobs by the size of the cluster, and the least size that meets a target."""
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from pointsman.errors import UsageError
-from pointsman.inputs.durations import parse_duration_s
 from pointsman.inputs.messages import counted
 from pointsman.report.metrics.comparison import TIMINGS
 from pointsman.report.metrics.threshold import OPERATORS, parse_threshold
@@ -45,7 +43,7 @@ def parse_target(text: str) -> Target:
         UsageError: it is no such condition, there is no such metric, or it is a change to a baseline or a timing of
             this computer.
     """
-    found = parse_threshold(_in_seconds(text))
+    found = parse_threshold(text)
     if found.metric in TIMINGS:
         raise UsageError(f"--target {text!r:.60} is about this computer; give a figure of jobs: 'pending_p90_s<=1h'")
     if found.kind != "value":
@@ -56,17 +54,6 @@ def parse_target(text: str) -> Target:
             "may be at most, as in 'pending_p90_s<=1h'"
         )
     return Target(text, found.metric, found.comparison, found.limit)
-
-
-def _in_seconds(text: str) -> str:
-    """The same condition with a duration such as ``1h`` or ``30m`` in seconds."""
-    timed = re.fullmatch(r"(\s*\w+_s\s*(?:<=|>=|<|>)\s*)(\d[\d.]*[a-z]\w*)\s*", text)
-    if timed is None:
-        return text
-    try:
-        return f"{timed[1]}{parse_duration_s(timed[2])!r}"
-    except ValueError as wrong:
-        raise UsageError(f"--target {text!r:.60}: {wrong}") from None
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,12 @@ the whole cluster, also where preemption loses work.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from pointsman.api import simulate
-from pointsman.capacity.curve import Point, Target
+from pointsman.capacity.curve import Target
 from pointsman.capacity.finding import mean_of, search
+from pointsman.capacity.saved import EQUAL, Saving, Savings
 from pointsman.cluster import load_cluster
 from pointsman.engine.setup.overheads import load_overheads
 from pointsman.errors import RunError, UsageError
@@ -16,108 +16,10 @@ from pointsman.experiment import CellSpec
 from pointsman.parallel.workers import Workers
 from pointsman.report import summarise
 from pointsman.report.metrics.price import preempts
-from pointsman.report.tables.price import interval_name
-from pointsman.report.tables.tables import Table
-from pointsman.report.units import NOTHING, count, percent
 from pointsman.sweeps.digests import run_digest, workload_digest
 from pointsman.sweeps.kept import Store, finish
 from pointsman.sweeps.runs import Run, runs_of
 from pointsman.workload import Workload
-
-EQUAL = {"jct_mean_s": "mean", "jct_p99_s": "99 %"}
-"""What is equal, and what tables call it."""
-
-
-@dataclass(frozen=True)
-class Saving:
-    """Of one policy, at one interval between checkpoints (0 s: preemption loses nothing), in one figure."""
-
-    policy: str
-    checkpoint_every_s: float
-    metric: str
-    limit_s: float
-    """The figure under the first policy on the whole cluster, at the same interval."""
-    whole_gpus: int
-    """Of the whole cluster."""
-    least: Point | None
-    """The least cluster from which on the figure is no more than that; None: none of those tried."""
-
-    @property
-    def saved(self) -> int | None:
-        """GPUs; below 0 where the policy needs more."""
-        return None if self.least is None else self.whole_gpus - self.least.gpus
-
-    def record(self) -> dict[str, Any]:
-        """A row of ``savings.csv``."""
-        return {
-            "policy": self.policy,
-            "checkpoint_every_s": self.checkpoint_every_s,
-            "metric": self.metric,
-            "limit_s": self.limit_s,
-            "whole_gpus": self.whole_gpus,
-            "gpus": self.least.gpus if self.least else None,
-            "saved_gpus": self.saved,
-        }
-
-
-@dataclass(frozen=True, repr=False)
-class Savings:
-    """What policies save against the first."""
-
-    first: str
-    """Its name."""
-    found: Sequence[Saving]
-    lost_s: float = 0.0
-    """Work that a preemption loses at every interval."""
-    file = "savings.csv"
-    wanted = "savings"
-    """For the manifest."""
-
-    def __repr__(self) -> str:
-        """``Savings(against fifo: srtf 12 GPUs for equal mean JCT, 3 GPUs for equal 99 % JCT)``."""
-        return f"Savings({self.answer})"
-
-    def _repr_html_(self) -> str:
-        """For notebooks: the table that `pointsman capacity --savings` prints."""
-        return self.table()._repr_html_()
-
-    def notes(self) -> list[str]:
-        """None."""
-        return []
-
-    def drawing(self) -> None:
-        """None: a table says it."""
-        return
-
-    def records(self) -> list[dict[str, Any]]:
-        """The rows of ``savings.csv``."""
-        return [one.record() for one in self.found]
-
-    @property
-    def answer(self) -> str:
-        """What is compared, in sentences."""
-        whole = count(self.found[0].whole_gpus)
-        return (
-            f"Compared with {self.first} on all {whole} GPUs, at the same interval between checkpoints. "
-            "Given is the least cluster from which on jobs fare no worse; node types keep their proportions."
-        )
-
-    def table(self) -> Table:
-        """A row for each policy and interval: how many GPUs are enough, and how many of all that saves."""
-        columns = [column for name in EQUAL.values() for column in (f"GPUs for equal {name} JCT", f"saved ({name})")]
-        keys = dict.fromkeys((one.policy, one.checkpoint_every_s) for one in self.found)
-        return Table("", ("policy", "checkpoints", *columns), [self._row(*key) for key in keys], left=("checkpoints",))
-
-    def _row(self, policy: str, interval_s: float) -> tuple[str, ...]:
-        of = [one for one in self.found if (one.policy, one.checkpoint_every_s) == (policy, interval_s)]
-        cells = [cell for one in of for cell in _cells(one)]
-        return policy, interval_name(interval_s, self.lost_s, "every "), *cells
-
-
-def _cells(one: Saving) -> tuple[str, str]:
-    if one.least is None or one.saved is None:
-        return NOTHING, NOTHING
-    return count(one.least.gpus), f"{one.saved:,} ({percent(one.saved / one.whole_gpus)})"
 
 
 def check_several(spec: CellSpec) -> None:

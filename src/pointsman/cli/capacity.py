@@ -9,7 +9,7 @@ from pointsman.cli.options import WHAT, AtOnce, On, Options, with_options
 
 if TYPE_CHECKING:
     from pointsman.capacity.result import Capacity
-    from pointsman.capacity.savings import Savings
+    from pointsman.capacity.saved import Savings
     from pointsman.cli.screen import Format
 
 TARGET, INTERVALS = "pending_p90_s<=3600", "0,1h,4h"

@@ -1,5 +1,6 @@
 """``pointsman report``: runs made before, side by side, in one page."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -7,17 +8,22 @@ import typer
 
 from pointsman.cli import screen
 from pointsman.inputs.messages import counted
+from pointsman.types import AS_LOGGED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pointsman.engine.run.result import Result
     from pointsman.report.grids.grid import Grid
+    from pointsman.report.tables.tables import Table
 
 
 def report(
     runs: Annotated[
-        list[Path], typer.Argument(metavar="RUN...", help="Directories of runs or comparisons, or of one grid.")
+        list[Path],
+        typer.Argument(
+            metavar="RUN...", help="Directories of runs or comparisons, and of capacity --savings, or of one grid."
+        ),
     ],
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="DIR", help="Output directory of the page and the tables.")
@@ -84,6 +90,7 @@ def report(
     width_in = parse_width_in(width)
     if timeline is not None:
         _check_timeline(timeline, runs, force=force)
+    runs, savings = _without_savings(runs)
     if "grid" in {read_manifest(place, "run", "comparison", "grid")["kind"] for place in runs}:
         if len(runs) > 1:
             raise UsageError("report a grid alone, or give runs and comparisons: DIR/cells/NAME")
@@ -98,19 +105,37 @@ def report(
         check_events(results[0])
     with printed_first() as printing:
         show = printing(show_comparison, shown)
+        if savings is not None and output is None:
+            raise UsageError("savings are shown on a page: add -o DIR")
         if output is None:
             comparison = compare(results, baseline=baseline, window=counted, repeated=repeated)
             show(comparison)
         else:
             comparison = write_comparison(
                 output, results, baseline=baseline, force=force, command=command_line(), window=counted, runs=False,
-                repeated=repeated, figures=screen.can_draw(), tell=show,
+                repeated=repeated, savings=savings, figures=screen.can_draw(), tell=show,
             )  # fmt: skip
             tell_page(output)
         if figures is not None:
             _tell_figures(figures, save_figures(_made(figures), comparison.groups, formats, width_in))
         if timeline is not None:
             _write_timeline(timeline, results[0], force=force)
+
+
+def _without_savings(places: list[Path]) -> "tuple[list[Path], Table | None]":
+    """The directories of runs, and what the one among the others says that `capacity --savings` wrote."""
+    from pointsman.capacity.saved import read_savings
+    from pointsman.errors import UsageError
+    from pointsman.report.manifest import read_manifest
+
+    kinds = {place: read_manifest(place, "run", "comparison", "grid", "capacity")["kind"] for place in places}
+    searches = [place for place, kind in kinds.items() if kind == "capacity"]
+    if not searches:
+        return places, None
+    if len(searches) > 1 or len(searches) == len(places):
+        raise UsageError("report runs, and at most one directory of capacity --savings beside them")
+    found = read_savings(searches[0])
+    return [place for place in places if place not in searches], replace(found.table(), note=found.answer)
 
 
 def _check_timeline(timeline: Path, runs: list[Path], *, force: bool) -> None:
@@ -136,7 +161,8 @@ def _first_run(place: Path) -> Path | None:
     if manifest["kind"] == "run":
         return place
     folder = "cells" if manifest["kind"] == "grid" else "runs"
-    return next((_first_run(place / folder / name) for name in manifest[folder]), None)
+    runs = (_first_run(place / folder / name) for name in manifest[folder] if not name.startswith(AS_LOGGED))
+    return next(runs, None)
 
 
 def _write_timeline(timeline: Path, result: "Result", *, force: bool) -> None:

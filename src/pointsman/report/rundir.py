@@ -22,6 +22,7 @@ from pointsman.report.metrics.price import Repeated
 from pointsman.report.pages.page import Page, make_page
 from pointsman.report.run_reading import AGAIN, DIGESTS
 from pointsman.report.staging import MARK, whole_directory
+from pointsman.report.tables.tables import Table
 
 
 def write_run(
@@ -74,12 +75,14 @@ def write_comparison(
     figures: bool = True,
     repeated: Repeated | None = None,
     kept: Sequence[tuple[Result, Path]] = (),
+    savings: Table | None = None,
     tell: Callable[[Comparison], None] | None = None,
 ) -> Comparison:
     """Writes one table and with `figures` one page of several runs, and with `runs` each of them under ``runs/``.
 
     Arguments and errors as of `write_run` and `compare`; `kept` are results with the directories in which `keep_run`
-    keeps them; `tell` is called with the comparison before anything is written or drawn.
+    keeps them; `savings` is a table for the page; `tell` is called with the comparison before anything is written or
+    drawn.
     """
     comparison = compare(results, baseline=baseline, window=window, repeated=repeated)
     if tell is not None:
@@ -105,7 +108,8 @@ def write_comparison(
             (partial / name).mkdir(parents=True)
             _write_data(partial / name, run, command, None, places.get(id(run.result)))
         if figures:
-            write_page(partial, make_page(comparison.groups, comparison=comparison, command=command, runs=runs))
+            page = make_page(comparison.groups, comparison=comparison, command=command, runs=runs, savings=savings)
+            write_page(partial, page)
     return comparison
 
 

@@ -88,7 +88,8 @@ def _beside_log(workload: Workload, run: Result) -> pl.DataFrame:
     """The jobs of the run, with the times that the log has of them."""
     told = ("job_id", "start_s", "end_s", "fraction", "node_list")
     log = workload.jobs.select(*told, gpus_l="gpus", duration_l="duration_s")
-    jobs = run.jobs.select(*_OF_JOBS, *kept_columns(workload.jobs.columns)).join(
+    billed = ("account",) if "account" in run.jobs.columns else ()
+    jobs = run.jobs.select(*_OF_JOBS, *billed, *kept_columns(workload.jobs.columns)).join(
         log, on="job_id", how="left", maintain_order="left"
     )
     check_starts(jobs["start_s"])

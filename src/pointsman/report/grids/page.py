@@ -29,6 +29,7 @@ def make_grid_page(grid: Grid, *, command: str | None = None) -> Page:
         explanations=(),
         losers=[],
         price=None,
+        savings=None,
         waiting=None,
         command=command,
         timeline=None,

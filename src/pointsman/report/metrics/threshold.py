@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from pointsman.errors import ThresholdError, UsageError
+from pointsman.inputs.durations import parse_duration_s
 from pointsman.report.metrics.comparison import COUNTS, METRICS, Comparison, Row
 from pointsman.report.units import count, digits
 
@@ -17,6 +18,8 @@ OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "<=": operator.le,
 }
 PATTERN = re.compile(r"\s*(\w+)\s*(>=|<=|>|<)\s*([+-]?)\s*(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)\s*(%?)\s*")
+
+TIMED = re.compile(r"(\s*\w+_s\s*(?:<=|>=|<|>)\s*[+-]?\s*)(\d[\d.]*[smhdw]\w*)\s*")
 
 
 @dataclass(frozen=True)
@@ -50,10 +53,12 @@ def parse_threshold(text: str) -> Threshold:
     ``>+5%`` and ``<-5%`` are changes to the baseline in percent, ``>+60`` a change in the metric's unit, ``>3600`` a
     value, and ``<60%`` a value of a metric that ends in ``_ratio``.
 
+    A value of time may be a duration: ``pending_max_s>30d``, ``jct_mean_s>+1h``.
+
     Raises:
         UsageError: it is no such condition, or there is no such metric.
     """
-    found = PATTERN.fullmatch(text)
+    found = PATTERN.fullmatch(_in_seconds(text))
     if found is None:
         raise UsageError(f"{text!r} is not a condition; write it like 'jct_mean_s>+5%' or 'gpu_allocated_ratio<0.6'")
     metric, comparison, sign, number, percent = found.groups()
@@ -68,6 +73,17 @@ def parse_threshold(text: str) -> Threshold:
     if not math.isfinite(limit):
         raise UsageError(f"{text!r:.60} has an infinite limit, so it would never be true")
     return Threshold(text, metric, comparison, limit, kind)
+
+
+def _in_seconds(text: str) -> str:
+    """The same condition with a duration such as ``1h`` or ``30m`` in seconds."""
+    timed = TIMED.fullmatch(text)
+    if timed is None:
+        return text
+    try:
+        return f"{timed[1]}{parse_duration_s(timed[2])!r}"
+    except ValueError as wrong:
+        raise UsageError(f"{text!r:.60}: {wrong}") from None
 
 
 def fail_if(comparison: Comparison, *conditions: str) -> None:

@@ -52,9 +52,16 @@ class Page:
 
 
 def make_page(
-    groups: list[Group], *, comparison: Comparison | None = None, command: str | None = None, runs: bool = True
+    groups: list[Group],
+    *,
+    comparison: Comparison | None = None,
+    command: str | None = None,
+    runs: bool = True,
+    savings: Table | None = None,
 ) -> Page:
-    """Draws the figures and fills the page of one run, or of a comparison, beside which its `runs` stand or not."""
+    """Draws the figures and fills the page of one run, or of a comparison, beside which its `runs` stand or not;
+    `savings` is what a search for the least clusters found.
+    """
     drawings, policies = [*draw_all(groups), *_of_price(comparison)], simulated(groups)
     measured = None if comparison is None else comparison.calibration
     paid = [] if comparison is None else who_pays(comparison, policies)
@@ -73,6 +80,7 @@ def make_page(
         explanations=measured.explanations if measured else (),
         losers=[*change_tables(paid, base), *([worst] if len(policies) > 1 and worst.rows else [])],
         price=None if price is None else replace(price_table(price), note=""),  # which is under the picture
+        savings=savings,
         waiting=waiting(groups),
         command=command,
         timeline=_timeline(policies, is_compared=comparison is not None) if runs else None,

@@ -1,11 +1,13 @@
 """Tables of who gains and who loses, and of the jobs that wait longest or are preempted most."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from shlex import quote
+from typing import Any
 
 import polars as pl
 
-from pointsman.report.metrics.groups import Group, run_name
+from pointsman.report.metrics.groups import Group, Run, run_name
+from pointsman.report.metrics.holdings import parts_held
 from pointsman.report.metrics.paired.changes import WORTH_NAMING, Change
 from pointsman.report.tables.tables import Table
 from pointsman.report.units import NOTHING, count, digits, duration, percent
@@ -24,10 +26,9 @@ def change_tables(found: Sequence[Change], baseline: str) -> list[Table]:
     tables = []
     for title, ones in (("Who loses", losses), ("Who gains", gains)):
         if ones:
-            note = "Most time in all first" + (
-                f"; the first {MOST_ROWS} of {len(ones)}, changes.csv has all." if len(ones) > MOST_ROWS else "."
-            )
-            note += f" {MANY.format(len(tested))}"
+            note = f"By the time that all jobs of a group {'lose' if ones is losses else 'gain'} together."
+            note += f" These are {MOST_ROWS} of {len(ones)} groups; changes.csv has all." * (len(ones) > MOST_ROWS)
+            note += MANY.format(len(tested), -(-len(tested) // 40))
             note += FEW if any(one.jct_interval is None for one in ones[:MOST_ROWS]) else ""
             rows = [_row(one) for one in ones[:MOST_ROWS]]
             tables.append(Table(f"{title} under {ones[0].policy}: {baseline} → {ones[0].policy}", COLUMNS, rows, note))
@@ -40,7 +41,7 @@ def _few(one: Change, sign: int) -> bool:
 
 
 FEW = " Rows without an interval are of fewer jobs, and may be chance."
-MANY = "Compared were {} groups of 20 jobs or more; of those, one in forty loses by chance, and one gains."
+MANY = " Of {} groups of 20 jobs or more, about {} would be here by chance alone."
 COLUMNS = (
     "jobs of", "jobs", "GPU-hours", "mean JCT", "to baseline", "95 % CI", "95 % JCT", "mean pending", "95 % pending",
 )  # fmt: skip
@@ -81,7 +82,8 @@ def worst_jobs(groups: Sequence[Group], *, runs: bool) -> Table:
     columns = ("policy", "worst", "job", "GPUs", "user", "pending", "preemptions", "JCT", "why")
     if not runs:
         rows, columns = [row[:-1] for row in rows], columns[:-1]
-    return Table("The jobs that fare worst", columns, rows, left=("worst", "job", "user", "why"))
+    note = "The commands ask why the job waited, in the middle of its longest wait; run them where this page is." * runs
+    return Table("The jobs that fare worst", columns, rows, note, left=("worst", "job", "user", "why"))
 
 
 def _worst(group: Group) -> list[tuple[str, ...]]:
@@ -89,10 +91,27 @@ def _worst(group: Group) -> list[tuple[str, ...]]:
     for worst, column in (("longest pending", "pending_s"), ("most preempted", "preemptions")):
         most = group.first.counted.filter(pl.col(column) > 0).sort([column, "row"], descending=[True, False]).head(1)
         for job in most.to_dicts():
-            why = f"pointsman explain {quote(str(job['job_id']))} --run runs/{run_name(group, group.first)}"
+            where = f"runs/{run_name(group, group.first)} --at {_in_longest_wait(group.first, job)}"
+            why = f"pointsman explain {quote(str(job['job_id']))} --run {where}"
             found.append((
                 group.label, worst, str(job["job_id"]), count(job["gpus"]), str(job["user"] or NOTHING),
                 duration(job["pending_s"]), count(job["preemptions"]), duration(job["jct_s"]),
                 NOTHING if group.is_logged else why,
             ))  # fmt: skip
     return found
+
+
+def _in_longest_wait(run: Run, job: Mapping[str, Any]) -> str:
+    """A time in the longest wait of a job, as ``--at`` takes it, with no more digits than that needs."""
+    submit_s = job["submit_s"] - float(run.result.jobs["submit_s"][0])
+    holdings = [(submit_s + job["wait_s"], submit_s + job["jct_s"])]
+    if run.result.events is not None:
+        held = parts_held(run.result, run.result.events.filter(pl.col("row") == job["row"]))
+        holdings = sorted(set(held.select("from_s", "to_s").iter_rows()))
+    ends = [submit_s, *(end for _, end in holdings)]
+    begin_s, end_s = max(zip(ends, (begin for begin, _ in holdings), strict=False), key=lambda gap: gap[1] - gap[0])
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "m"), (1, "s")):
+        at = round((begin_s + end_s) / 2 / size, 1)
+        if abs(at * size - (begin_s + end_s) / 2) <= (end_s - begin_s) / 4:
+            return f"+{at:g}{unit}"
+    return f"+{(begin_s + end_s) / 2:g}"

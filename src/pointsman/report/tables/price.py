@@ -42,8 +42,8 @@ def price_sentence(price: Price) -> str:
 
 
 EXPLAINED = (
-    "A preempted job loses its work since its last checkpoint, half an interval on average{}. Policies that weigh this "
-    "loss are told the interval."
+    "A preempted job loses its work since its last checkpoint, half an interval on average{}. Policies that weigh "
+    "this loss know the interval, and preempt less the longer it is."
 )
 
 

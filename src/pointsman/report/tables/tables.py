@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pointsman.engine.rate_models.factors.gpu_sharing import GpuSharing
 from pointsman.engine.rate_models.registry import options_of_factors
 from pointsman.report.metrics.comparison import Comparison, Row
+from pointsman.report.metrics.draws import workload_seeds
 from pointsman.report.metrics.groups import SETTINGS, Group, simulated
 from pointsman.report.metrics.paired.differences import Difference
 from pointsman.report.metrics.sections.registered import section_lines
@@ -193,12 +194,21 @@ def comparison_note(comparison: Comparison) -> str:
 
 def counted_span(group: Group) -> str:
     """When the jobs that count were submitted, if not all do."""
-    summary, window = group.first.summary, group.first.window
-    submitted = summary["jobs_counted"] + summary["jobs_censored"]
-    if submitted == summary["jobs"]:
+    workloads = (
+        {run.workload_seed: run for run in reversed(group.runs)} if workload_seeds(group.runs) else {0: group.first}
+    )
+    summaries = [run.summary for run in workloads.values()]
+    submitted, jobs = sum(s["jobs_counted"] + s["jobs_censored"] for s in summaries), sum(s["jobs"] for s in summaries)
+    if submitted == jobs:
         return ""
-    between = f"between {duration(window.from_s)} and {duration(window.to_s)} after the first"
-    return f" Counted are the {count(submitted)} of {count(summary['jobs'])} jobs submitted {between}."
+    window, of = group.first.window, "" if len(workloads) == 1 else f" of {len(workloads)} workloads"
+    alike = len({run.window for run in workloads.values()}) == 1
+    until = (
+        f"between {duration(window.from_s)} and {duration(window.to_s)}"
+        if alike
+        else f"{duration(window.from_s)} or more"
+    )
+    return f" Counted are the {count(submitted)} of {count(jobs)} jobs{of} submitted {until} after the first."
 
 
 def left_over(groups: Sequence[Group]) -> str:
