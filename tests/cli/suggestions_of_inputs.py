@@ -59,8 +59,8 @@ OF_INPUTS = [
     Suggestion(
         "is no column of ours",
         f"trace info table.csv --columns {ALL},quue=When",
-        "mean '([a-z]+)'",
-        (f"trace info table.csv --columns {ALL},{{0}}=When",),
+        "mean '([a-z]+)'.*(--keep-columns quue=When)",
+        (f"trace info table.csv --columns {ALL},{{0}}=When", f"trace info table.csv --columns {ALL} {{1}}"),
     ),
     Suggestion(
         "--columns names no {}",

@@ -53,6 +53,7 @@ def test_epochs_and_ends(table: Table) -> None:
     [
         ("submit_s", "is not NAME=COLUMN"),
         ("submit=At", "'submit' is no column of ours (did you mean 'submit_s'?"),
+        ("deadline_s=Due by", "; --keep-columns 'deadline_s=Due by' keeps your own"),
         ("submit_s=A,submit_s=B", "submit_s is named twice, 'A' and 'B'"),
         ("submit_s=A,duration_s=B", "--columns names no gpus (or nodes_requested and gpus_per_node): it replaces"),
         ("submit_s=A,gap_s=B,gpus=C,duration_s=D", "--columns names both submit_s and gap_s"),

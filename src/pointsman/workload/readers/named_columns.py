@@ -2,6 +2,7 @@
 ``docs/guides/bring-your-own-log.md``).
 """
 
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal
 
@@ -56,9 +57,12 @@ def check_columns(found: Columns) -> None:
     Raises:
         UsageError: they are not, or one is.
     """
-    for ours in found:
+    for ours, theirs in found.items():
         if ours not in NAMES:
-            raise UsageError(f"--columns: {ours!r:.60} is no column of ours ({did_you_mean(ours, NAMES)})")
+            hint, kept = did_you_mean(ours, NAMES), shlex.quote(f"{ours}={theirs}")
+            raise UsageError(
+                f"--columns: {ours!r:.60} is no column of ours ({hint}); --keep-columns {kept:.120} keeps your own"
+            )
     if {"submit_s", GAP} <= found.keys():
         raise UsageError(
             f"--columns names both submit_s and {GAP}: a table has times of submission or the gaps between"
