@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pointsman.engine.jit.loading import load_beside
-from pointsman.engine.run.contract import Delay
+from pointsman.engine.run.contract import Delay, title
 from pointsman.engine.run.simulation import Simulation
 from pointsman.engine.run.snapshot import snapshot
 from pointsman.engine.setup.prepare import Prepared
@@ -253,7 +253,7 @@ class _Question:
         except PointsmanError:
             raise
         except Exception as error:
-            raise RunError(f"policy {policy.name!r}: why_waiting failed: {type(error).__name__}: {error}") from error
+            raise RunError(f"policy {title(policy)!r}: why_waiting failed: {type(error).__name__}: {error}") from error
 
     def _id_of(self, slot: int) -> str:
         return self.names.job_id(int(self.jobs["row"][slot]))

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from pointsman.engine.run.contract import CompiledPolicy, Policy, check_declarations
+from pointsman.engine.run.contract import CompiledPolicy, Policy, check_declarations, title
 from pointsman.errors import UsageError
 from pointsman.inputs.messages import described, quoted
 from pointsman.policies.registry import PLAIN, PolicySpec, get_policy
@@ -24,7 +24,7 @@ def policy_of(given: GivenPolicy, params: Mapping[str, Any] | None = None) -> tu
     if params:
         raise UsageError("params require a policy name; a policy object has its own parameters")
     check_declarations(given)
-    return PolicySpec(getattr(given, "name", type(given).__name__), type(given)), given
+    return PolicySpec(title(given), type(given)), given
 
 
 def check_object(given: object) -> None:

@@ -212,6 +212,15 @@ def test_what_if_knows_estimates_only() -> None:
     assert policy.future.handle.world.outcomes["end"].tolist() == [60_000]  # the limit, and nobody to come
 
 
+def test_a_policy_without_a_name_is_called_as_its_class_is() -> None:
+    class Mistaken:
+        def decide(self, view: View) -> None:
+            raise KeyError("depth")
+
+    with pytest.raises(PointsmanError, match=r"policy 'Mistaken' failed at 0.000 s: KeyError: 'depth'"):
+        pointsman.simulate({"submit_s": [0.0], "gpus": [1], "duration_s": [1.0]}, "1x1", Mistaken())  # ty: ignore
+
+
 @pytest.mark.parametrize(
     ("mistake", "said"),
     [

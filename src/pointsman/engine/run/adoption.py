@@ -7,7 +7,7 @@ from typing import TypeGuard
 import numpy as np
 
 from pointsman.engine.rate_models.registry import BASE_MODELS, base_models
-from pointsman.engine.run.contract import CompiledPolicy, Policy
+from pointsman.engine.run.contract import CompiledPolicy, Policy, title
 from pointsman.engine.state.state_pointer import Handle
 from pointsman.errors import UsageError
 from pointsman.inputs.messages import counted
@@ -41,10 +41,10 @@ def check_forecasts(policy: object, before: object) -> None:
     """
     source = getattr(policy, "interference", None)
     if source is not None and not isinstance(source, str) and not source.begun:
-        raise UsageError(f"policy {_title(policy)!r} learns interference from the first job on: start the run with it")
+        raise UsageError(f"policy {title(policy)!r} learns interference from the first job on: start the run with it")
     if isinstance(source, str) and source != getattr(before, "interference", None):
         raise UsageError(
-            f"policy {_title(policy)!r} forecasts interference by {source!r}, which this run has not read: begin the "
+            f"policy {title(policy)!r} forecasts interference by {source!r}, which this run has not read: begin the "
             "run with a policy that does, or leave it out"
         )
 
@@ -56,9 +56,9 @@ def check_told_of_cluster(policy: object, before: object) -> None:
         UsageError: it must.
     """
     if hasattr(policy, "on_cluster") and policy is not before:
-        raise UsageError(f"policy {_title(policy)!r} must see the cluster before the run: it cannot take over")
+        raise UsageError(f"policy {title(policy)!r} must see the cluster before the run: it cannot take over")
     if getattr(policy, "briefed", False):
-        raise UsageError(f"policy {_title(policy)!r} must see the jobs before the run: it cannot take over")
+        raise UsageError(f"policy {title(policy)!r} must see the jobs before the run: it cannot take over")
 
 
 def learns_alike(policy: object, before: object) -> TypeGuard[CompiledPolicy]:
@@ -90,15 +90,11 @@ def introductions(handle: Handle) -> list[tuple[int, int]]:
     return [(_STARTED if jobs["state"][j] == _RUNNING else _SUBMIT, j) for j in known.tolist()]
 
 
-def _title(policy: object) -> str:
-    return getattr(policy, "name", type(policy).__name__)
-
-
 def _check_model(policy: object, model: str) -> None:
     own = getattr(policy, "rate_model", None)
     if own not in (None, model):
         raise UsageError(
-            f"policy {_title(policy)!r} needs the rate model {own!r}, and this run has {model!r}: run it with "
+            f"policy {title(policy)!r} needs the rate model {own!r}, and this run has {model!r}: run it with "
             f"--rate-model {own}"
         )
     base_models()[model].check_policy(policy)
@@ -108,12 +104,12 @@ def _check_sharing(handle: Handle, policy: object) -> None:
     limit, own = int(handle.state.g[0]["jobs_per_gpu"]), int(getattr(policy, "gpu_sharing", 1))
     if own > limit:
         raise UsageError(
-            f"policy {_title(policy)!r} puts up to {own} jobs on a GPU, and this run at most {limit}: run it with "
+            f"policy {title(policy)!r} puts up to {own} jobs on a GPU, and this run at most {limit}: run it with "
             f"--gpu-sharing {own}"
         )
     if limit > own == 1 and getattr(policy, "takes_whole_gpus", False):
         raise UsageError(
-            f"policy {_title(policy)!r} uses whole GPUs, or shares them by its own rules, and in this run up to "
+            f"policy {title(policy)!r} uses whole GPUs, or shares them by its own rules, and in this run up to "
             f"{limit} jobs share one: run it with --gpu-sharing 1, or ask for a policy that shares"
         )
 
@@ -130,7 +126,7 @@ def _check_estimates(handle: Handle, policy: object) -> None:
     if without:
         have = counted(without, "job of this run has", "jobs of this run have")
         raise UsageError(
-            f"policy {_title(policy)!r} requires durations ({needs}), and {have} none: "
+            f"policy {title(policy)!r} requires durations ({needs}), and {have} none: "
             "the run must be of a policy that requires them too (needs = 'estimate' or 'oracle')"
         )
 
@@ -139,7 +135,7 @@ def _check_schedulers(handle: Handle, policy: object) -> None:
     there, own = int(handle.state.g[0]["schedulers"]), int(getattr(policy, "divides_among", 1))
     if there != own:
         raise UsageError(
-            f"policy {_title(policy)!r} divides the cluster among {own} schedulers, and this run has {there}: the "
+            f"policy {title(policy)!r} divides the cluster among {own} schedulers, and this run has {there}: the "
             "numbers must be the same"
         )
 
@@ -153,7 +149,7 @@ def _check_placement(handle: Handle, policy: object, placement: Placement) -> No
     for c in np.union1d(jobs["cls"][jobs["state"] != 0], to_come).tolist():
         if not _fits_together(handle, c):
             raise UsageError(
-                f"policy {_title(policy)!r} places jobs {placement.name.lower().replace('_', '-')}, and no nodes of "
+                f"policy {title(policy)!r} places jobs {placement.name.lower().replace('_', '-')}, and no nodes of "
                 f"this cluster could ever hold one of {handle.state.classes['gpus'][c]} GPUs so: give the run a "
                 "placement of its own, or ask for a policy that scatters jobs"
             )
@@ -162,7 +158,7 @@ def _check_placement(handle: Handle, policy: object, placement: Placement) -> No
 def _check_shapes(handle: Handle, policy: object) -> None:
     if not getattr(policy, "keeps_shapes", True) and (handle.state.classes["per_node"] > 0).any():
         raise UsageError(
-            f"policy {_title(policy)!r} changes how many GPUs jobs have, and jobs of this run have shapes to keep: run "
+            f"policy {title(policy)!r} changes how many GPUs jobs have, and jobs of this run have shapes to keep: run "
             "it with --ignore shape"
         )
 

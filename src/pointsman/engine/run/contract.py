@@ -223,13 +223,18 @@ def milliseconds(seconds: float) -> float:
 _FLAGS = ("admits", "places_itself", "takes_whole_gpus", "needs_rates")
 
 
+def title(policy: object) -> str:
+    """What messages call a policy: its name, or that of its class where it has none."""
+    return getattr(policy, "name", type(policy).__name__)
+
+
 def check_declarations(policy: object) -> None:
     """That a policy, compiled or not, declares nothing that does not exist, or contradicts itself.
 
     Raises:
         UsageError: it does.
     """
-    name = getattr(policy, "name", type(policy).__name__)
+    name = title(policy)
     if not isinstance(name, str) or not name:
         raise UsageError(f"policy {type(policy).__name__}: name = {name!r} is no text")
     shared = getattr(policy, "gpu_sharing", 1)

@@ -7,7 +7,7 @@ from pointsman.engine.rate_models.factors.gpu_sharing import jobs_per_gpu
 from pointsman.engine.rate_models.links.uplinks import parse_link_sharing
 from pointsman.engine.rate_models.profile_error import check_profile_error
 from pointsman.engine.rate_models.registry import base_model_of, factors_of
-from pointsman.engine.run.contract import CompiledPolicy, Policy
+from pointsman.engine.run.contract import CompiledPolicy, Policy, title
 from pointsman.engine.setup.prepare import sigma_of
 from pointsman.engine.setup.terms import Terms
 from pointsman.errors import UsageError
@@ -70,11 +70,11 @@ def placement_of(policy: CompiledPolicy | Policy, asked: str | None) -> str:
     """
     own = getattr(policy, "placement", None)
     if asked is not None and getattr(policy, "places_itself", False):
-        raise UsageError(f"policy {policy.name!r} places by itself: leave out the placement {asked!r}")
+        raise UsageError(f"policy {title(policy)!r} places by itself: leave out the placement {asked!r}")
     if asked is None:
         return own or "consolidated"
     if own not in (None, asked):
-        raise UsageError(f"policy {policy.name!r} places by itself ({own}): leave out the placement {asked!r}")
+        raise UsageError(f"policy {title(policy)!r} places by itself ({own}): leave out the placement {asked!r}")
     return asked
 
 
@@ -111,5 +111,7 @@ def _decision_us(policy: CompiledPolicy | Policy, decision_s: float, round_s: fl
     if decision_s > 0 and round_s > 0:
         raise UsageError(f"decision_time: in rounds every {round_s:g} s decisions would end late; leave it out")
     if decision_s > 0 and not getattr(policy, "takes_turns", False):
-        raise UsageError(f"policy {policy.name!r} has no schedulers that take time to decide: leave out decision_time")
+        raise UsageError(
+            f"policy {title(policy)!r} has no schedulers that take time to decide: leave out decision_time"
+        )
     return round(1e6 * decision_s)

@@ -18,7 +18,7 @@ from pointsman.engine.run.adoption import (
     placement_under,
 )
 from pointsman.engine.run.blindfold import blindfolded
-from pointsman.engine.run.contract import CompiledPolicy, Policy, check_declarations
+from pointsman.engine.run.contract import CompiledPolicy, Policy, check_declarations, title
 from pointsman.engine.run.kept_log import KeptLog
 from pointsman.engine.run.snapshot import snapshot
 from pointsman.engine.run.stops import (
@@ -157,7 +157,7 @@ class Simulation:
         except (PointsmanError, KeyboardInterrupt):
             raise
         except BaseException as error:
-            where = f"policy {policy.name!r} failed at {self.now_ms / 1000:.3f} s"
+            where = f"policy {title(policy)!r} failed at {self.now_ms / 1000:.3f} s"
             raise RunError(f"{where}: {type(error).__name__}: {error} (--debug shows where)") from error
         self.engine_s += clock() - began
         return stop
@@ -314,7 +314,7 @@ class _Watch:
         elif (done_ms := simulation.work_done_ms()) > self.best_ms:  # every job is looked at
             self.best_ms, self.since = done_ms, simulation.decisions
         elif simulation.decisions > self.since + _PATIENCE:
-            at, name = f"at {simulation.now_ms / 1000:.3f} s", f"policy {simulation.policy.name!r}"
+            at, name = f"at {simulation.now_ms / 1000:.3f} s", f"policy {title(simulation.policy)!r}"
             if preempts == before:
                 idle, left = "goes on asking to be woken", "no job is left"
                 if g["running"]:
