@@ -22,7 +22,6 @@ NO_COMMAND = {
     "--gres={}: only GPUs": "the option that is wrong",
     "--signal={}: only USR1@SECONDS": "the option that is wrong",
     "--time: {}": "the option that is wrong",
-    "--target {}: {}": "the option that is wrong",
     "--baseline {}: the log has no start times": "the option that is wrong",
     "--baseline {}": "the option that is wrong",
     "--fail-if was not checked": "the option that had no effect",
@@ -67,7 +66,14 @@ NO_COMMAND = {
 """They name an option or a command and suggest none."""
 
 ELSEWHERE = {
-    "pointsman explain {} --run runs/{}": ("cli/test_compare.py", "pointsman explain"),
+    "pointsman explain {} --run {}": ("cli/test_compare.py", "pointsman explain"),
+    "runs/{} --at {}": ("cli/test_compare.py", "pointsman explain"),
+    "run capacity --savings": ("cli/test_savings.py", '"-o", "saved"'),
+    "not to --savings": ("cli/test_savings.py", '"-o", "saved"'),
+    "one directory of capacity --savings": ("cli/test_savings.py", '"report", "both", "saved", "-o", "page"'),
+    "savings are shown on a page: add -o DIR": ("cli/test_savings.py", '"report", "both", "saved", "-o", "page"'),
+    "leave out --target, or --savings": ("cli/test_savings.py", "*WHOLE"),
+    "--price requires --savings here": ("cli/test_savings.py", '"--price", "0,60"'),
     "pointsman report {} --timeline run.json.gz": ("cli/test_compare.py", "report \\S+ --timeline"),
     "('pointsman live start' starts one)": ("live/test_daemon.py", '"live", "start"'),
     "see 'pointsman submit --help'": ("live/test_daemon.py", 'done = daemon.type("submit", "--help")'),

@@ -200,6 +200,7 @@ def test_a_report_made_again_is_the_grids_own(command: Command, jobs: str, monke
     for name in ("grid.csv", "grid.json"):
         assert Path("again", name).read_bytes() == Path("grid", name).read_bytes()
     pages = [Path(place, "report.html").read_text().partition("<footer>")[0] for place in ("grid", "again")]
+    assert "The largest group that loses in each cell" in pages[0]
     assert pages[0] == pages[1]
     other = rows_of(command("report", "grid", "--window", "0:", "--baseline", "fifo", "--format", "csv").out)
     assert {row["jobs_counted"] for row in other} == {"6"}

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from pointsman.inputs.messages import counted
 from pointsman.report.metrics.comparison import Comparison, Row, as_csv, record
+from pointsman.report.metrics.paired.changes import Change, changes, largest_loss
+from pointsman.report.pages.lead import featured
 from pointsman.report.pages.page import assumptions, facts
 from pointsman.report.tables.oversized import oversized
 from pointsman.report.tables.settings import overheads_of
@@ -41,6 +43,10 @@ class GridCell:
     note: str
     oversized: str
     """What became of jobs that were too wide; empty if none were."""
+    best: str = ""
+    """The policy that is compared with the baseline first; empty where none is."""
+    loser: Change | None = None
+    """The largest group of jobs that loses under it."""
 
     @property
     def label(self) -> str:
@@ -117,6 +123,7 @@ def cell_of(values: Mapping[str, Any], comparison: Comparison) -> GridCell:
     """What is kept of a comparison; its runs are not."""
     first = comparison.groups[0].first
     times = {group.label: group.values("jct_s") for group in comparison.groups}
+    one = featured(comparison.groups)
     return GridCell(
         values=values,
         rows=comparison.rows,
@@ -127,4 +134,6 @@ def cell_of(values: Mapping[str, Any], comparison: Comparison) -> GridCell:
         assumptions=assumptions(comparison.groups),
         note=f"{comparison_note(comparison)} Overheads: {overheads_of(comparison.groups)}.",
         oversized=oversized(comparison.groups),
+        best="" if one is None else one.label,
+        loser=None if one is None else largest_loss(changes(one, comparison.groups[0])),
     )

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pointsman.report.grids.figures import draw_grid
 from pointsman.report.grids.grid import Grid, shown
-from pointsman.report.grids.table import grid_table
+from pointsman.report.grids.table import grid_losers, grid_table
 from pointsman.report.metrics.comparison import Row
 from pointsman.report.metrics.paired.differences import Difference
 from pointsman.report.pages.page import Page, render
@@ -27,7 +27,7 @@ def make_grid_page(grid: Grid, *, command: str | None = None) -> Page:
         details=[],
         calibration=[],
         explanations=(),
-        losers=[],
+        losers=[table] if (table := grid_losers(grid)).rows else [],
         price=None,
         savings=None,
         waiting=None,

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 
-from pointsman.report.grids.grid import Grid
+from pointsman.report.grids.grid import Grid, GridCell
 from pointsman.report.tables.equal_columns import without_equal
+from pointsman.report.tables.losers import CHANGED, changed
 from pointsman.report.tables.tables import INFORMATION, Table, comparison_cells
-from pointsman.report.units import attributed
+from pointsman.report.units import NOTHING, attributed
 
 
 def grid_table(grid: Grid) -> Table:
@@ -16,6 +17,26 @@ def grid_table(grid: Grid) -> Table:
     note = " ".join([*by_cell(grid, [[cell.note, cell.oversized] for cell in grid.cells]), *_unlike_jobs(grid)])
     whole = Table("", (*grid.varied, *columns), told, note, left=(*grid.varied, "policy", *INFORMATION))
     return without_equal(whole)
+
+
+def grid_losers(grid: Grid) -> Table:
+    """In each cell the largest group of jobs that loses under the policy with the lowest mean, a row a cell."""
+    rows = [(*cell.said().values(), cell.best, *_lost(cell)) for cell in grid.cells if cell.best]
+    columns = (*grid.varied, "policy", "largest group that loses", *LOSS)
+    note = "Under the policy with the lowest mean JCT, against the baseline; cells/*/changes.csv have all groups."
+    return Table("The largest group that loses in each cell", columns, rows, note, left=columns[: -len(LOSS)])
+
+
+LOSS = ("jobs", "mean JCT", "to baseline", "95 % CI")
+
+
+def _lost(cell: GridCell) -> tuple[str, ...]:
+    """The group and what changed; none: no group loses significantly."""
+    one = cell.loser
+    if one is None:
+        return ("none", *[NOTHING] * len(LOSS))
+    row = dict(zip(CHANGED, changed(one), strict=True))
+    return (row["jobs of"], *(row[name] for name in LOSS))
 
 
 def by_cell(grid: Grid, said: Sequence[Sequence[str]]) -> list[str]:

@@ -19,7 +19,7 @@ OPERATORS: dict[str, Callable[[float, float], bool]] = {
 }
 PATTERN = re.compile(r"\s*(\w+)\s*(>=|<=|>|<)\s*([+-]?)\s*(\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)\s*(%?)\s*")
 
-TIMED = re.compile(r"(\s*\w+_s\s*(?:<=|>=|<|>)\s*[+-]?\s*)(\d[\d.]*[smhdw]\w*)\s*")
+TIMED = re.compile(r"(\s*\w+_s\s*(?:<=|>=|<|>)\s*[+-]?\s*)(\d[\d.]*(?!e[+-]?\d)[a-z]\w*)\s*")
 
 
 @dataclass(frozen=True)

@@ -30,8 +30,8 @@ def change_tables(found: Sequence[Change], baseline: str) -> list[Table]:
             note += f" These are {MOST_ROWS} of {len(ones)} groups; changes.csv has all." * (len(ones) > MOST_ROWS)
             note += MANY.format(len(tested), -(-len(tested) // 40))
             note += FEW if any(one.jct_interval is None for one in ones[:MOST_ROWS]) else ""
-            rows = [_row(one) for one in ones[:MOST_ROWS]]
-            tables.append(Table(f"{title} under {ones[0].policy}: {baseline} → {ones[0].policy}", COLUMNS, rows, note))
+            rows = [changed(one) for one in ones[:MOST_ROWS]]
+            tables.append(Table(f"{title} under {ones[0].policy}: {baseline} → {ones[0].policy}", CHANGED, rows, note))
     return tables
 
 
@@ -42,12 +42,13 @@ def _few(one: Change, sign: int) -> bool:
 
 FEW = " Rows without an interval are of fewer jobs, and may be chance."
 MANY = " Of {} groups of 20 jobs or more, about {} would be here by chance alone."
-COLUMNS = (
+CHANGED = (
     "jobs of", "jobs", "GPU-hours", "mean JCT", "to baseline", "95 % CI", "95 % JCT", "mean pending", "95 % pending",
 )  # fmt: skip
 
 
-def _row(one: Change) -> tuple[str, ...]:
+def changed(one: Change) -> tuple[str, ...]:
+    """A row of these columns."""
     low, high = (percent(end, signed=True) for end in one.jct_interval or (None, None))
     interval = f"{low.removesuffix(' %')} to {high}" if one.jct_interval else NOTHING
     return (
