@@ -7,7 +7,7 @@ import polars as pl
 from pointsman.workload.columns import GPU_S
 from pointsman.workload.table import Workload
 
-SIZES: Final = ((1, 1), (2, 4), (5, 8), (9, 16), (17, 32), (33, None))
+SIZES: Final = ((1, 1), *((2**k // 2 + 1, 2**k) for k in range(1, 21)))
 """Buckets of GPUs per job, both ends included; those of the report, too."""
 
 
@@ -40,12 +40,12 @@ def sizes(workload: Workload) -> list[dict[str, Any]]:
     rows = []
     hours = float(workload.jobs.select(GPU_S.sum()).item()) / 3600
     for low, high in SIZES:
-        chosen = workload.jobs.filter(pl.col("gpus").is_between(low, high) if high else pl.col("gpus") >= low)
+        chosen = workload.jobs.filter(pl.col("gpus").is_between(low, high))
         own = float(chosen.select(GPU_S.sum()).item()) / 3600
         if chosen.height:
             rows.append(
                 {
-                    "gpus": f"{low}" if low == high else f"{low}-{high}" if high else f">{low - 1}",
+                    "gpus": f"{low}" if low == high else f"{low}-{high}",
                     "jobs": chosen.height,
                     "jobs_share": chosen.height / workload.jobs.height,
                     "gpu_hours": own,
