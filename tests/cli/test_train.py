@@ -146,6 +146,20 @@ def test_all_settings_are_shown_without_a_place_to_keep_the_checkpoint(command: 
         assert done.code == 2 and "-o is missing: give the output directory of the checkpoint" in done.err
 
 
+@pytest.mark.parametrize("agent", ["topdrl", "scorer", "metarl"])
+def test_a_dry_run_refuses_the_jobs_that_a_training_would(command: Command, here: Path, agent: str) -> None:
+    (here / "notes.txt").write_text("no log")
+    (here / "short.csv").write_text("submit_s,gpus,duration_s\n0,1,60\n1,1,60\n2,1,60\n")
+    for given, code, said in [
+        ("--workload=nope.csv", 2, "workload 'nope.csv': no such file, nor one of topdrl, "),
+        ("--workload=notes.txt", 3, "notes.txt:1: not a job log"),
+        ("--workload=short.csv", 2, "short.csv: no window of "),
+        ("--cluster=nope", 2, "no cluster is called 'nope'"),
+    ]:
+        done = command("train", agent, "--dry-run", given)
+        assert (done.code, done.out) == (code, "") and said in done.err, (given, done)
+
+
 def practice(command: Command, *arguments: str) -> dict[str, Any]:
     done = command("train", *arguments, "--dry-run")
     assert done.code == 0, done.err
@@ -153,7 +167,7 @@ def practice(command: Command, *arguments: str) -> dict[str, Any]:
 
 
 def test_jobs_of_a_log_arrive_as_logged(command: Command, here: Path) -> None:
-    made = command("trace", "generate", "--like", "philly", "--jobs", "60", "--cluster", "2x4", "-o", "log.csv")
+    made = command("trace", "generate", "--like", "philly", "--jobs", "800", "--cluster", "2x4", "-o", "log.csv")
     assert made.code == 0, made.err
     for agent in ("topdrl", "deeprm", "proximity-drl", "marl", "scorer", "metarl"):
         shown = practice(command, agent, "--workload", "log.csv")

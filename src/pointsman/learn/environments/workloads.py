@@ -99,7 +99,8 @@ class Windows:
         if not 2 <= self.jobs <= last - first:
             source = self._jobs.provenance.source
             raise UsageError(
-                f"{source}: no window of {self.jobs} jobs in the {self.part} part, which has {last - first}"
+                f"{source}: no window of {self.jobs} jobs in the {self.part} part, which has {last - first}; "
+                "use a longer log or fewer jobs per episode (jobs=100, --set practice.jobs=100)"
             )
         return first, last
 
