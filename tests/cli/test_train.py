@@ -34,6 +34,7 @@ SMALL = [
     ),
 ]
 STEPS = ["--steps", "300"]
+LOG = ["--workload", "log.csv", "--set", "practice.jobs=12"]
 
 
 def files(directory: Path) -> dict[str, bytes]:
@@ -167,10 +168,10 @@ def practice(command: Command, *arguments: str) -> dict[str, Any]:
 
 
 def test_jobs_of_a_log_arrive_as_logged(command: Command, here: Path) -> None:
-    made = command("trace", "generate", "--like", "philly", "--jobs", "800", "--cluster", "2x4", "-o", "log.csv")
+    made = command("trace", "generate", "--like", "philly", "--jobs", "60", "--cluster", "2x4", "-o", "log.csv")
     assert made.code == 0, made.err
     for agent in ("topdrl", "deeprm", "proximity-drl", "marl", "scorer", "metarl"):
-        shown = practice(command, agent, "--workload", "log.csv")
+        shown = practice(command, agent, *LOG)
         assert (shown["load"], shown.get("horizon_s")) == ("logged", None), agent
     assert practice(command, "topdrl")["horizon_s"] == 43_200.0, "its own jobs are all there from the start"
     for given, load, horizon_s in [
@@ -178,7 +179,7 @@ def test_jobs_of_a_log_arrive_as_logged(command: Command, here: Path) -> None:
         (("practice.load=1.5",), 1.5, 43_200.0),
         (("practice.horizon_s=2h",), "logged", 7200.0),
     ]:
-        shown = practice(command, "topdrl", "--workload", "log.csv", *(arg for one in given for arg in ("--set", one)))
+        shown = practice(command, "topdrl", *LOG, *(arg for one in given for arg in ("--set", one)))
         assert (shown["load"], shown["horizon_s"]) == (load, horizon_s)
 
     small = ("--set", "practice.jobs=12", "--set", "practice.episodes=2", *SMALL[-6:])
