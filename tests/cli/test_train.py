@@ -34,6 +34,7 @@ SMALL = [
     ),
 ]
 STEPS = ["--steps", "300"]
+LOG = ["--workload", "log.csv", "--set", "practice.jobs=12"]
 
 
 def files(directory: Path) -> dict[str, bytes]:
@@ -146,6 +147,20 @@ def test_all_settings_are_shown_without_a_place_to_keep_the_checkpoint(command: 
         assert done.code == 2 and "-o is missing: give the output directory of the checkpoint" in done.err
 
 
+@pytest.mark.parametrize("agent", ["topdrl", "scorer", "metarl"])
+def test_a_dry_run_refuses_the_jobs_that_a_training_would(command: Command, here: Path, agent: str) -> None:
+    (here / "notes.txt").write_text("no log")
+    (here / "short.csv").write_text("submit_s,gpus,duration_s\n0,1,60\n1,1,60\n2,1,60\n")
+    for given, code, said in [
+        ("--workload=nope.csv", 2, "workload 'nope.csv': no such file, nor one of topdrl, "),
+        ("--workload=notes.txt", 3, "notes.txt:1: not a job log"),
+        ("--workload=short.csv", 2, "short.csv: no window of "),
+        ("--cluster=nope", 2, "no cluster is called 'nope'"),
+    ]:
+        done = command("train", agent, "--dry-run", given)
+        assert (done.code, done.out) == (code, "") and said in done.err, (given, done)
+
+
 def practice(command: Command, *arguments: str) -> dict[str, Any]:
     done = command("train", *arguments, "--dry-run")
     assert done.code == 0, done.err
@@ -156,7 +171,7 @@ def test_jobs_of_a_log_arrive_as_logged(command: Command, here: Path) -> None:
     made = command("trace", "generate", "--like", "philly", "--jobs", "60", "--cluster", "2x4", "-o", "log.csv")
     assert made.code == 0, made.err
     for agent in ("topdrl", "deeprm", "proximity-drl", "marl", "scorer", "metarl"):
-        shown = practice(command, agent, "--workload", "log.csv")
+        shown = practice(command, agent, *LOG)
         assert (shown["load"], shown.get("horizon_s")) == ("logged", None), agent
     assert practice(command, "topdrl")["horizon_s"] == 43_200.0, "its own jobs are all there from the start"
     for given, load, horizon_s in [
@@ -164,7 +179,7 @@ def test_jobs_of_a_log_arrive_as_logged(command: Command, here: Path) -> None:
         (("practice.load=1.5",), 1.5, 43_200.0),
         (("practice.horizon_s=2h",), "logged", 7200.0),
     ]:
-        shown = practice(command, "topdrl", "--workload", "log.csv", *(arg for one in given for arg in ("--set", one)))
+        shown = practice(command, "topdrl", *LOG, *(arg for one in given for arg in ("--set", one)))
         assert (shown["load"], shown["horizon_s"]) == (load, horizon_s)
 
     small = ("--set", "practice.jobs=12", "--set", "practice.episodes=2", *SMALL[-6:])

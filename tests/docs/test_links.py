@@ -1,9 +1,6 @@
 """Links lead somewhere, the site builds, and the commands that pages name are those that there are."""
 
 import re
-import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -31,25 +28,6 @@ def test_relative_links_and_anchors_resolve(page: Path) -> None:
 
 def anchors(page: Path) -> set[str]:
     return {slugify(heading, "-") for heading in re.findall(r"^#+ (.+)$", page.read_text(), re.M)}
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The built site."""
-    home = tmp_path_factory.mktemp("site")
-    shutil.copytree(ROOT / "docs", home / "docs")
-    shutil.copy(ROOT / "mkdocs.yml", home)
-    (home / "src").symlink_to(ROOT / "src")
-    done = subprocess.run(
-        [sys.executable, "-m", "zensical", "build", "--strict"], cwd=home, capture_output=True, text=True, timeout=120
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return home / "site"
-
-
-@pytest.mark.slow  # "make docs" builds it too
-def test_the_site_builds_without_a_warning(site: Path) -> None:
-    assert 'id="pointsman.api.simulate"' in (site / "reference" / "api.html").read_text()
 
 
 def test_every_page_is_in_the_navigation() -> None:

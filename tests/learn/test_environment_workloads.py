@@ -5,7 +5,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from pointsman import Workload, write_workload
+from pointsman import Workload, read_workload, write_workload
 from pointsman.errors import UsageError
 from pointsman.learn.environments import AtOnce, Generated, Listed, PickJobEnv, Sampler, Windows
 from pointsman.workload.transforms.rescale import offered_load
@@ -68,6 +68,18 @@ def test_a_log_is_read_from_its_file_and_runs_on_another_cluster(tmp_path: Path)
     assert sampler(1, 32).jobs.equals(Windows(log(), jobs=40)(1, 32).jobs)
     env = PickJobEnv(workload=sampler, episodes=2, observation="vector")
     assert env.reset(seed=0)[0]["action_mask"][0] == 1
+
+
+def test_shapes_of_a_log_need_not_fit_the_nodes(tmp_path: Path) -> None:
+    """Slurm's log of jobs of a node with eight GPUs, on nodes of four."""
+    node = "gres/gpu=8,node=1"
+    lines = [f"{i}|COMPLETED|2026-03-02T08:{i:02}:00|3600|{node}|{node}|1" for i in range(60)]
+    header = "JobIDRaw|State|Submit|ElapsedRaw|AllocTRES|ReqTRES|NNodes"
+    (tmp_path / "sacct.txt").write_text("\n".join([header, *lines, ""]))
+    sampler = Windows(tmp_path / "sacct.txt", jobs=20)
+    assert read_workload(tmp_path / "sacct.txt").jobs["gpus_per_node"].unique().to_list() == [8]
+    env = PickJobEnv(cluster="8x4/rack=4", workload=sampler, episodes=2, observation="vector", horizon_s=None)
+    assert env.reset(seed=0)[0]["action_mask"][0] == 1 and env.workload(0)["gpus"].unique().to_list() == [8]
 
 
 def test_windows_that_the_log_has_not() -> None:

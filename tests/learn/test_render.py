@@ -92,8 +92,14 @@ def test_films_are_made_by_gymnasiums_wrappers() -> None:
 
 
 def test_what_is_not_drawn_is_said() -> None:
-    with pytest.raises(UsageError, match="render_mode = 'human': it must be ansi, rgb_array or None"):
+    with pytest.raises(UsageError, match="render_mode = 'human': it must be 'ansi', 'rgb_array' or None"):
         begun("human")
+    with pytest.raises(UsageError, match="render_mode = 'ansi': only single environments have one"):
+        gymnasium.make_vec("pointsman.gym:pointsman/PickJob-v0", 2, "vector_entry_point", render_mode="ansi")
+
+
+def test_without_a_render_mode_there_is_a_warning_and_no_picture() -> None:
     env = PickJobEnv(cluster="2x2", workload=JOBS, episodes=1, observation="vector")
-    with pytest.raises(UsageError, match='make the environment with render_mode="ansi"'):
-        env.render()
+    env.reset(seed=0)
+    with pytest.warns(UserWarning, match='make the environment with render_mode="ansi" or "rgb_array"'):
+        assert env.render() is None

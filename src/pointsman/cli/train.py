@@ -112,6 +112,7 @@ def train(
     from pointsman.learn.agents import PRACTICE
     from pointsman.learn.recipes import recipe_of
     from pointsman.learn.training_directory import find_places
+    from pointsman.learn.training_setup import check_jobs
 
     _check_options(name, steps, device, threads, dry_run)
 
@@ -125,6 +126,7 @@ def train(
         given, practice = _as_before(begun, name, given, practice)
     made = recipe_of(name, given | {PRACTICE: practice})
     if dry_run:
+        check_jobs(made.practice)
         _show(made)
         return
     screen.note(made.practice.told())

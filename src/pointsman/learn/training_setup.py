@@ -238,6 +238,16 @@ def sampler(config: JobsConfig, part: Part, seed: int | None = None) -> "Sampler
     return AtOnce(log) if config.load is None else log
 
 
+def check_jobs(config: JobsConfig) -> None:
+    """Refuse a cluster or jobs that cannot be trained on, as a training would.
+
+    Raises:
+        UsageError: there is no such workload, or too few jobs. InputError: the log or the cluster cannot be read.
+    """
+    for one in settings_of(config):
+        sampler(one, "train")(0, load_cluster(one.cluster).gpus)
+
+
 def is_log(workload: str) -> bool:
     """Whether this names a job log, or several workloads of which one is."""
     return any(part not in GENERATED and names_file(part) for part in workload.split(AND))

@@ -4,6 +4,7 @@ from typing import Any, ClassVar, get_args
 
 import gymnasium
 import numpy as np
+from gymnasium import logger
 from gymnasium.spaces import Box, Dict, Discrete
 from numpy.typing import NDArray
 
@@ -41,7 +42,7 @@ class SingleEnv(gymnasium.Env[Observation, np.int64]):
 
     def __init__(self, *, render_mode: RenderMode | None = None, **keywords: Any) -> None:
         if render_mode not in (None, *self.metadata["render_modes"]):
-            raise UsageError(f"render_mode = {render_mode!r:.60}: it must be ansi, rgb_array or None")
+            raise UsageError(f"render_mode = {render_mode!r:.60}: it must be 'ansi', 'rgb_array' or None")
         self.render_mode = render_mode
         self.made: Made = make(Setting(**keywords), self.choice)
         self._fleet = Fleet(self.made, 1)
@@ -79,9 +80,14 @@ class SingleEnv(gymnasium.Env[Observation, np.int64]):
         return self._fleet.masks[0] != 0
 
     def render(self) -> Any:
-        """The cluster and its queue as they are: text (``ansi``), or (height, width, 3) pixels (``rgb_array``)."""
+        """The cluster and its queue as they are: text (``ansi``), or (height, width, 3) pixels (``rgb_array``); None,
+        with Gymnasium's warning, without a render mode.
+        """
         if self.render_mode is None:
-            raise UsageError('nothing is rendered: make the environment with render_mode="ansi" or "rgb_array"')
+            logger.warn(
+                'nothing is rendered: make the environment with render_mode="ansi" or "rgb_array"', stacklevel=2
+            )
+            return None
         draw = as_text if self.render_mode == "ansi" else as_pixels
         return draw(self.state, self.window, self.made.bank.prepared.layout)
 

@@ -34,6 +34,8 @@ class NativeVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
     ) -> None:
         if num_envs < 1 or threads < 1:
             raise UsageError(f"num_envs {num_envs}, threads {threads}: both must be at least 1")
+        if render_mode is not None:
+            raise UsageError(f"render_mode = {render_mode!r:.60}: only single environments have one, not vector ones")
         self.num_envs, self.render_mode, self._copy = num_envs, render_mode, copy
         self.made: Made = make(Setting(**keywords), self.choice)
         self._fleet = Fleet(self.made, num_envs, threads)

@@ -11,7 +11,7 @@ import polars as pl
 
 from pointsman.errors import UsageError
 from pointsman.workload import Workload, generate, read_workload
-from pointsman.workload.columns import MAX_GPUS
+from pointsman.workload.columns import MAX_GPUS, SCHEMA, SHAPE
 from pointsman.workload.generator.dl2 import SIZES
 from pointsman.workload.transforms.narrow import narrowed
 from pointsman.workload.transforms.rescale import at_load
@@ -63,8 +63,8 @@ def _season(like: str, jobs: int, seed: int, number: int) -> Workload:
 
 @dataclass(frozen=True)
 class Windows:
-    """Stretches of consecutive jobs of a real log, without their GPU types, partitions and queues: those for training
-    are from its first part, those held out from the rest.
+    """Stretches of consecutive jobs of a real log, without their GPU types, partitions, queues and shapes, which other
+    clusters may lack: those for training are from its first part, those held out from the rest.
     """
 
     log: Workload | str | Path
@@ -86,7 +86,7 @@ class Windows:
         first, last = self._rows()
         start = int(np.random.default_rng((self.seed, episode)).integers(first, last - self.jobs + 1))
         window = self._jobs.jobs.slice(start, self.jobs)
-        anywhere = [pl.lit(None, pl.String).alias(name) for name in ("gpu_type", "partition", "queue")]
+        anywhere = [pl.lit(None, SCHEMA[name]).alias(name) for name in ("gpu_type", "partition", "queue", *SHAPE)]
         return _fitted(replace(self._jobs, jobs=window.with_columns(anywhere)), gpus, self.widest, self.load)
 
     def _rows(self) -> tuple[int, int]:
@@ -99,7 +99,8 @@ class Windows:
         if not 2 <= self.jobs <= last - first:
             source = self._jobs.provenance.source
             raise UsageError(
-                f"{source}: no window of {self.jobs} jobs in the {self.part} part, which has {last - first}"
+                f"{source}: no window of {self.jobs} jobs in the {self.part} part, which has {last - first}; "
+                "use a longer log or fewer jobs per episode (jobs=100, --set practice.jobs=100)"
             )
         return first, last
 
