@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -31,6 +32,14 @@ def test_a_cell_is_what_compare_says_of_its_runs(jobs: pointsman.Workload) -> No
         assert (row.policy, row.values["jct_mean_s"]) == (other.policy, other.values["jct_mean_s"])
         assert row.differences["pending_mean_s"] == other.differences["pending_mean_s"]
     assert [cell.load for cell in grid.cells if cell.values["load"]] == pytest.approx([0.9, 0.9])
+
+
+@pytest.mark.parametrize("given", [pointsman.load_cluster("2x4"), ["2x4", Path("cluster.yaml")], None])
+def test_clusters_are_named(jobs: pointsman.Workload, given: Any) -> None:
+    with pytest.raises(UsageError, match=r"the cluster is .*: give a name, a shorthand such as '16x8', or a file"):
+        pointsman.sweep(jobs, given, "fifo")
+    with pytest.raises(UsageError, match=r"the cluster is .*: give a name"):
+        pointsman.find_capacity(jobs, given, "fifo")
 
 
 def test_an_array_is_a_list_of_seeds(jobs: pointsman.Workload) -> None:

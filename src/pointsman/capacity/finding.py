@@ -11,7 +11,7 @@ from pointsman.capacity.result import Capacity
 from pointsman.capacity.scaling import scaled, size_of
 from pointsman.capacity.side_by_side import curves
 from pointsman.cluster import Cluster, load_cluster, parts
-from pointsman.cluster.load import check_order
+from pointsman.cluster.load import check_named, check_order
 from pointsman.engine.setup.refusal import check_node_sizes
 from pointsman.errors import TooWideError, UsageError
 from pointsman.experiment import CellSpec, ExperimentSpec
@@ -67,6 +67,7 @@ def find_capacity(
         raise UsageError(f"target takes a condition such as 'pending_p90_s<=1h', not {described(target)}")
     wanted = parse_target(target)
     check_order(workload)
+    check_named(cluster)
     log, policies = workload_of(workload), choices_of(as_list(policy))
     given = {"trace": log.provenance.source, "cluster": cluster, "policies": policies, "seeds": as_list(seeds)}
     experiment = ExperimentSpec.checked({**options, **given, "window": window})

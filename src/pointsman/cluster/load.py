@@ -65,6 +65,20 @@ def check_order(workload: object) -> None:
         )
 
 
+def check_named(clusters: object) -> None:
+    """Refuse clusters that are not named, which an experiment cannot be written with.
+
+    Raises:
+        UsageError: one is an object.
+    """
+    for one in clusters if isinstance(clusters, list | tuple) else [clusters]:
+        if not isinstance(one, str):
+            raise UsageError(
+                f"the cluster is {described(one)}: give a name, a shorthand such as '16x8', or a file as text; only "
+                "simulate takes a Cluster"
+            )
+
+
 def cluster_of(given: GivenCluster) -> Cluster:
     """The cluster itself, or that of a name, a shorthand or a file.
 

@@ -133,7 +133,9 @@ class _Question:
         return state, reason, f"{said}; {standing.said}"
 
     def _protection(self, slot: int) -> str:
-        """What the policy says of a running job that may not be preempted."""
+        """That a running job may never be preempted, or what the policy says of one that may not be now."""
+        if self.jobs["pinned"][slot]:
+            return "; it may not be preempted"
         asked = getattr(self.simulation.policy, "protection", None)
         said = asked(self.simulation.handle.state, self.jobs[slot], self.now_ms) if asked else None
         return f"; {said}" if said else ""

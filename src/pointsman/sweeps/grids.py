@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pointsman.cluster.load import check_order
+from pointsman.cluster.load import check_named, check_order
 from pointsman.errors import UsageError
 from pointsman.experiment import Experiment, ExperimentSpec, Metadata
 from pointsman.inputs.did_you_mean import did_you_mean
@@ -73,6 +73,7 @@ def sweep(
             f"sweep has no option {unknown[0]!r} ({did_you_mean(unknown[0], ExperimentSpec.model_fields)})"
         )
     check_order(workload)
+    check_named(cluster)
     log = workload_of(workload)
     spec = ExperimentSpec.checked(
         {
