@@ -137,7 +137,7 @@ def test_the_options_of_a_table_of_any_kind(tmp_path):
     assert record["quality"]["dropped"] == {"runaway: still running, far beyond its time limit": 1}
 
 
-def test_widths_go_in_powers_of_two_to_the_widest_job(command: Command, here: Path) -> None:
+def test_widths_go_in_powers_of_two_to_the_widest_job(command, here):
     (here / "wide.csv").write_text("submit_s,gpus,duration_s\n0,1,9\n1,2,9\n2,3,9\n3,128,9\n")
     rows = [line.split()[0] for line in command("trace", "info", "wide.csv").out.splitlines() if line.strip()]
     assert [word for word in rows if word in ("1", "2", "3-4", "65-128", "2-4", ">32")] == ["1", "2", "3-4", "65-128"]
