@@ -115,11 +115,14 @@ def signed(x: float) -> float:
 
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 def test_what_is_edited_before_it_is_compiled_is_not_taken_for_what_was_imported(tmp_path: Path) -> None:
-    """The first process has imported the file before it was edited, the second one has not."""
+    """The first process has imported the file before it was edited, the second one has not. Python writes no bytecode: it
+    would take that of a file of the same second and size for the new one's.
+    """
     policy = POLICY.replace("SIGN * S.jobs[j].submit", "signed(S.jobs[j].submit)").replace("SIGN", "signed")
     (tmp_path / "mine.py").write_text(policy)
     (tmp_path / "mine_order.py").write_text(ORDER)
-    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(tmp_path)])}
+    path = os.pathsep.join([str(ROOT / "src"), str(tmp_path)])
+    env = os.environ | {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
     for code, starts in ((EDITED + RUN, "[0.0, 10.0, 20.0]"), (RUN, "[0.0, 20.0, 10.0]")):
         done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=env, capture_output=True, text=True)
         assert done.stdout.strip() == starts, done.stderr
