@@ -120,7 +120,7 @@ def test_what_is_edited_before_it_is_compiled_is_not_taken_for_what_was_imported
     """
     policy = POLICY.replace("SIGN * S.jobs[j].submit", "signed(S.jobs[j].submit)").replace("SIGN", "signed")
     (tmp_path / "mine.py").write_text(policy)
-    (tmp_path / "mine_order.py").write_text(ORDER)
+    (tmp_path / "mine_order.py").write_text(f"{ORDER}# {tmp_path}\n")  # so that nothing is kept of it
     path = os.pathsep.join([str(ROOT / "src"), str(tmp_path)])
     env = os.environ | {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
     for code, starts in ((EDITED + RUN, "[0.0, 10.0, 20.0]"), (RUN, "[0.0, 20.0, 10.0]")):
