@@ -27,7 +27,7 @@ def change_tables(found: Sequence[Change], baseline: str) -> list[Table]:
     for title, ones in (("Who loses", losses), ("Who gains", gains)):
         if ones:
             note = f"By the time that all jobs of a group {'lose' if ones is losses else 'gain'} together."
-            note += f" These are {MOST_ROWS} of {len(ones)} groups; changes.csv has all." * (len(ones) > MOST_ROWS)
+            note += f" These are {MOST_ROWS} of {len(ones)} groups." * (len(ones) > MOST_ROWS)
             note += MANY.format(len(tested), -(-len(tested) // 40))
             note += FEW if any(one.jct_interval is None for one in ones[:MOST_ROWS]) else ""
             rows = [changed(one) for one in ones[:MOST_ROWS]]
@@ -41,7 +41,9 @@ def _few(one: Change, sign: int) -> bool:
 
 
 FEW = " Rows without an interval are of fewer jobs, and may be chance."
-MANY = " Of {} groups of 20 jobs or more, about {} would be here by chance alone."
+MANY = (
+    " Of {} groups of 20 jobs or more, about {} would be here by chance alone; changes.csv has all, under each policy."
+)
 CHANGED = (
     "jobs of", "jobs", "GPU-hours", "mean JCT", "to baseline", "95 % CI", "95 % JCT", "mean pending", "95 % pending",
 )  # fmt: skip
