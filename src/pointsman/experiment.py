@@ -261,7 +261,7 @@ class Assumptions(_Factors):
     enforce_limits: bool = option("Kill jobs that exceed their time limit.", False, panel=ASSUMED)
     log_speeds: bool = option("Record every change of a job's speed, in speeds.parquet.", False, panel=ASSUMED)
     log: bool | None = option(
-        "Keep a log of every event and decision, in events.parquet; null keeps it only while it is small.",
+        "Keep a log of every event and decision, in events.parquet. Where no run is kept, a large log is dropped.",
         True,
         see="../formats/run-directory.md#eventsparquet",
         panel=ASSUMED,

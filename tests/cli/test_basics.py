@@ -1,4 +1,5 @@
 import json
+import re
 import resource
 import subprocess
 import sys
@@ -6,6 +7,7 @@ import sys
 import pytest
 
 from pointsman import __version__
+from pointsman.cli import screen
 from pointsman.cli.run import globals_first, run
 from pointsman.errors import BackendError, InputError, RunError, ThresholdError, UsageError
 
@@ -86,6 +88,12 @@ def test_every_command_has_help(command: list[str], capsys: pytest.CaptureFixtur
     printed = capsys.readouterr()
     assert f"Usage: pointsman {' '.join(command)}".strip() in " ".join(printed.out.split())
     assert printed.err == ""
+
+
+def test_the_help_of_report_names_every_format(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["report", "--help"]) == 0
+    printed = capsys.readouterr().out
+    assert all(re.search(rf"\b{one.value}\b", printed) for one in screen.Format)
 
 
 @pytest.mark.parametrize(

@@ -133,6 +133,14 @@ DATES = pandas.to_datetime(["2026-01-01"] * 3)
         ),
         (JOBS.rename(RENAMED), "df.rename({'Submit': 'submit_s', 'num_gpus': 'gpus'})"),
         (pyarrow.table(JOBS.rename(RENAMED)), "table.rename_columns({'Submit': 'submit_s', 'num_gpus': 'gpus'})"),
+        (
+            DF.rename(columns={"duration_s": "runtime"}).assign(deadline_s=1.0),
+            "df.rename(columns={'runtime': 'duration_s'}); they are runtime, deadline_s)",
+        ),
+        (
+            DF.rename(columns={"submit_s": "Submit Time", "gpus": "ngpus", "duration_s": "duration_h"}),
+            "{'Submit Time': 'submit_s', 'ngpus': 'gpus', 'COLUMN_WITH_DURATION_S': 'duration_s'}",
+        ),
         (DF[["submit_s"]], "the columns gpus, duration_s must be there (it has no other columns)"),
         (DF.assign(prioritty=1).drop(columns="priority"), "unknown column 'prioritty' (did you mean 'priority'? df."),
         (DF.assign(gpus=["1", "4", "2"]), "the column gpus holds String, not numbers (store it as a number)"),
@@ -157,6 +165,11 @@ def test_a_wrong_table_is_refused_with_the_right_call(table: Any, said: str) -> 
 def test_a_table_where_a_file_is_needed_is_told_where_it_goes() -> None:
     with pytest.raises(UsageError, match=r"read_workload takes a file, not DataFrame .*; Workload.of takes a table"):
         pointsman.read_workload(DF)
+
+
+def test_a_column_that_is_not_there_is_told_with_the_nearest() -> None:
+    with pytest.raises(UsageError, match=r"the job table has no column 'gpu' \(did you mean 'gpus'\? known: account, "):
+        pointsman.Workload.of(JOBS)["gpu"]
 
 
 def test_an_empty_text_says_nothing_of_preemption() -> None:

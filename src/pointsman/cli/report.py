@@ -55,7 +55,7 @@ def report(
         str,
         typer.Option(
             metavar="FORMAT",
-            help="Output format: table, json or csv. With --figures: file formats, as in pdf,svg,png.",
+            help="Output format: table, json, csv, markdown or latex; with --figures, the file formats instead, as in pdf,svg,png.",
         ),
     ] = "table",
 ) -> None:

@@ -52,6 +52,13 @@ REQUIRED: Final = ("submit_s", "gpus", "duration_s")
 ALIASES: Final[dict[str, str]] = {"vc": "queue", "cluster": "queue", "tenant": "queue"}
 """Words that logs and papers use for our columns."""
 
+OTHERS_WORDS: Final[dict[str, str]] = {
+    **dict.fromkeys(("runtime", "run_time", "elapsed", "elapsed_time", "duration"), "duration_s"),
+    **dict.fromkeys(("submit", "submit_time", "submitted", "submission_time", "arrival", "arrival_time"), "submit_s"),
+    **dict.fromkeys(("gpu", "num_gpus", "num_gpu", "ngpus", "n_gpus", "gpu_num", "gpu_count"), "gpus"),
+}
+"""Ordinary words for the required columns, in lower case: proposed where a table in memory lacks those, never read."""
+
 TIME_UNITS_S: Final[dict[str, float]] = {"ms": 0.001, "s": 1.0, "min": 60.0, "h": 3600.0}
 """Units in which logs have times, in seconds."""
 

@@ -8,6 +8,8 @@ from typing import Any, Final
 
 import polars as pl
 
+from pointsman.errors import UsageError
+from pointsman.inputs.did_you_mean import did_you_mean
 from pointsman.inputs.durations import duration
 from pointsman.inputs.messages import counted
 from pointsman.types import MAX_SHARING
@@ -49,7 +51,14 @@ class Workload:
         return self.jobs.height
 
     def __getitem__(self, column: str) -> pl.Series:
-        """A column of the job table."""
+        """A column of the job table.
+
+        Raises:
+            UsageError: there is none of this name.
+        """
+        if column not in self.jobs.columns:
+            known = did_you_mean(str(column), self.jobs.columns)
+            raise UsageError(f"the job table has no column {column!r:.60} ({known})")
         return self.jobs[column]
 
     @property

@@ -9,7 +9,7 @@ import polars as pl
 
 from pointsman.errors import InputError
 from pointsman.inputs.messages import quoted
-from pointsman.workload.columns import ALIASES, REQUIRED, SCHEMA
+from pointsman.workload.columns import ALIASES, OTHERS_WORDS, REQUIRED, SCHEMA
 from pointsman.workload.frames import TIMES
 from pointsman.workload.provenance import Place, Quality
 from pointsman.workload.rules.clean import LINE, clean, completed, not_read
@@ -19,6 +19,8 @@ from pointsman.workload.rules.refuse import refuse
 
 Renamed = Callable[[Mapping[str, str]], str]
 """The call that gives columns of a table in memory other names, as text: ``df.rename({'Submit': 'submit_s'})``."""
+_OTHER_UNITS = ("_ms", "_min", "_minutes", "_h", "_hours", "_days")
+"""Endings of columns that another name would not turn into seconds."""
 
 
 def validated(
@@ -100,10 +102,22 @@ def _how_to_name(missing: Sequence[str], strange: Sequence[str], renamed: Rename
     """Say the call that renames the nearest columns of a table in memory."""
     nearest: dict[str, str] = {}
     for ours in missing:
-        left = {name.strip().lower(): name for name in strange if name not in nearest}
-        close = get_close_matches(ours, left, 1, cutoff=0.5) or get_close_matches(ours[:-2], left, 1, cutoff=0.5)
-        nearest[left[close[0]] if close else f"COLUMN_WITH_{ours.upper()}"] = ours
+        theirs = _nearest(ours, [name for name in strange if name not in nearest])
+        nearest[theirs or f"COLUMN_WITH_{ours.upper()}"] = ours
     return f"rename yours: {renamed(nearest)}; they are {_listed(strange)}" if strange else "it has no other columns"
+
+
+def _nearest(ours: str, names: Sequence[str]) -> str | None:
+    """The column that probably holds what `ours` does: by an ordinary word for it, else by its name without unit."""
+    words = {_stem(name): name for name in reversed(names) if not name.endswith(_OTHER_UNITS)}
+    known = [name for word, name in words.items() if OTHERS_WORDS.get(word) == ours]
+    close = get_close_matches(_stem(ours), [word for word in words if word not in OTHERS_WORDS], 1, cutoff=0.6)
+    return known[-1] if known else words[close[0]] if close else None
+
+
+def _stem(name: str) -> str:
+    """A column's name in lower case, without its unit."""
+    return name.strip().lower().replace(" ", "_").removesuffix("_s")
 
 
 def _listed(names: Sequence[str]) -> str:
