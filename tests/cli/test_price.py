@@ -179,3 +179,12 @@ def test_finished_runs_are_not_made_again(command: Command, two: str, tmp_path: 
     before = (out / "price" / "40s" / "srtf_s0" / "jobs.parquet").read_bytes()
     command("compare", two, *FREE, "--price", "40,60", "-o", str(out), "--force", "--workers", "2")
     assert (out / "price" / "40s" / "srtf_s0" / "jobs.parquet").read_bytes() == before
+
+
+def test_a_report_counts_the_jobs_that_the_comparison_does(command: Command, two: str, tmp_path: Path) -> None:
+    out, again, whole = tmp_path / "out", tmp_path / "again", tmp_path / "whole"
+    command("compare", two, *FREE, "--price", "40", "--window", "30s:", "-o", str(out))
+    command("report", str(out), "-o", str(again))
+    command("report", str(out), "-o", str(whole), "--window", "0:")
+    for name in ("comparison.csv", "price.csv"):
+        assert (again / name).read_bytes() == (out / name).read_bytes() != (whole / name).read_bytes()

@@ -33,7 +33,8 @@ def report(
         str | None,
         typer.Option(
             metavar="FROM:TO",
-            help="Count only jobs submitted between these times, since the first submission. Example: --window 1d:8d.",
+            help="Count only jobs submitted between these times, since the first submission. Example: --window 1d:8d. "
+            "Default: as the comparison or the grid does; of several, all jobs.",
         ),
     ] = None,
     figures: Annotated[
@@ -55,7 +56,7 @@ def report(
         str,
         typer.Option(
             metavar="FORMAT",
-            help="Output format: table, json, csv, markdown or latex; with --figures, the file formats instead, as in pdf,svg,png.",
+            help="Output format: table, json, csv, markdown or latex. With --figures: file formats, as in pdf,svg,png.",
         ),
     ] = "table",
 ) -> None:
@@ -68,6 +69,7 @@ def report(
     from pointsman.report.figures.files import parse_width_in, save_figures, save_paintings
     from pointsman.report.grids.figures import paintings
     from pointsman.report.manifest import read_manifest
+    from pointsman.report.run_reading import read_window
     from pointsman.report.staging import MARK
     from pointsman.report.timeline.spells import check_events
 
@@ -99,6 +101,8 @@ def report(
             if figures is not None:
                 _tell_figures(figures, save_paintings(_made(figures), paintings(grid), formats, width_in))
         return
+    if window is None and len(runs) == 1 and read_manifest(runs[0], "run", "comparison")["kind"] == "comparison":
+        counted = read_window(runs[0])
     results = [result for place in runs for result in read_runs(place)]
     repeated = read_repeated(runs[0]) if len(runs) == 1 else None
     if timeline is not None:

@@ -4,12 +4,15 @@ import hashlib
 import io
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Annotated
 
 import polars as pl
+from pydantic import BaseModel, Field
 
 from pointsman.engine.run.result import Result
-from pointsman.errors import InputError
+from pointsman.errors import InputError, UsageError
 from pointsman.inputs.binary_table import read_foreign_table
+from pointsman.inputs.config_file import read_document
 from pointsman.report.manifest import read_manifest
 from pointsman.report.table_columns import missing_of_options, places_fault, table_fault
 
@@ -17,8 +20,17 @@ ADDED = ("job_id", "node_name")
 """Columns of ``events.parquet`` for people; a reader of the directory takes them off again."""
 AGAIN = "price"
 """The manifest's entry with the runs made again for the price of a comparison."""
+CONFIG = "config.resolved.yaml"
 DIGESTS = "output_sha256"
 """The manifest's entry with the digest of each data file."""
+
+
+class _Spec(BaseModel):
+    window: tuple[Annotated[float, Field(ge=0)], Annotated[float, Field(ge=0)]] | None = None
+
+
+class _Config(BaseModel):
+    spec: _Spec
 
 
 def is_whole_run(directory: Path) -> bool:
@@ -60,6 +72,19 @@ def read_runs(directory: str | Path) -> list[Result]:
     if manifest["kind"] == "run":
         return [read_run(place)]
     return [read_run(place / "runs" / name) for name in manifest["runs"]]
+
+
+def read_window(directory: Path) -> tuple[float, float] | None:
+    """The window (s) of the jobs that a comparison or a grid counts; None: all, or its settings are not there.
+
+    Raises:
+        InputError: the settings are damaged.
+    """
+    path = directory / CONFIG
+    try:
+        return read_document(path, _Config).content.spec.window if path.is_file() else None
+    except UsageError as error:
+        raise InputError(str(error), fix="give --window, or run again") from None
 
 
 def read_repeated(directory: str | Path) -> dict[float, list[Result]]:

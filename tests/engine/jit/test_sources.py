@@ -115,8 +115,8 @@ def signed(x: float) -> float:
 
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 def test_what_is_edited_before_it_is_compiled_is_not_taken_for_what_was_imported(tmp_path: Path) -> None:
-    """The first process has imported the file before it was edited, the second one has not. Python writes no bytecode: it
-    would take that of a file of the same second and size for the new one's.
+    """The first process has imported the file before it was edited, the second one has not. Python writes no bytecode,
+    for it would take that of a file of the same second and size for the new one's.
     """
     policy = POLICY.replace("SIGN * S.jobs[j].submit", "signed(S.jobs[j].submit)").replace("SIGN", "signed")
     (tmp_path / "mine.py").write_text(policy)

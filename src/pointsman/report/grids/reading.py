@@ -2,28 +2,17 @@
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, ValidationError
 
-from pointsman.errors import InputError, UsageError
-from pointsman.inputs.config_file import read_document
+from pointsman.errors import InputError
 from pointsman.report.grids.grid import Grid, cell_of
 from pointsman.report.manifest import read_manifest
 from pointsman.report.metrics.comparison import compare
-from pointsman.report.run_reading import read_runs
+from pointsman.report.run_reading import CONFIG, read_runs, read_window
 
-CONFIG, TABLE = "config.resolved.yaml", "grid.json"
-
-Seconds = Annotated[float, Field(ge=0)]
-
-
-class _Spec(BaseModel):
-    window: tuple[Seconds, Seconds] | None = None
-
-
-class _Config(BaseModel):
-    spec: _Spec
+TABLE = "grid.json"
 
 
 class _Table(BaseModel):
@@ -78,10 +67,7 @@ def _window(path: Path) -> tuple[float, float] | None:
     """The jobs that the grid counts."""
     if not path.is_file():
         raise InputError("the settings of this grid are missing", path=path, fix="give --window, or run again")
-    try:
-        return read_document(path, _Config).content.spec.window
-    except UsageError as error:
-        raise InputError(str(error), fix="give --window, or run again") from None
+    return read_window(path.parent)
 
 
 def _damaged(path: Path, cause: str) -> InputError:
