@@ -90,6 +90,7 @@ ELSEWHERE = {
     "or --resume to begin anew": ("cli/test_training_directory.py", 'command(*TRAIN, "--steps", "30"'),
     "add --force to go on with the one in": ("cli/test_training_directory.py", '"mine", "--resume", "--force"'),
     "the same command with --resume goes on": ("cli/test_training_directory.py", 'command(*again, "--resume")'),
+    "or fewer jobs per episode (jobs=": ("cli/test_train.py", '"practice.jobs=12"'),
     "generations: give --set": ("cli/test_train_scorer.py", "cross-entropy.generations="),
     "runs: give --set": ("cli/test_train_metarl.py", "meta.runs="),
     "is trained by {}, not --steps": ("cli/test_train_metarl.py", "meta.runs="),
