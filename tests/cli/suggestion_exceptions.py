@@ -33,6 +33,8 @@ NO_COMMAND = {
     "--set {}": "where a value is from",
     "capacity takes one of --workload-seeds": "the option that is wrong",
     "--at: {}": "the option that is wrong",
+    "--at requires --run DIR": "the option that is missing",
+    "or fewer jobs per episode (jobs=100": "a number that depends on the length of the log",
     "--window: {}": "the option that is wrong",
     "--price {}: {}": "the option that is wrong",
     "--price {}: an interval": "the option that is wrong",

@@ -3,6 +3,7 @@ import re
 import resource
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -88,6 +89,24 @@ def test_every_command_has_help(command: list[str], capsys: pytest.CaptureFixtur
     printed = capsys.readouterr()
     assert f"Usage: pointsman {' '.join(command)}".strip() in " ".join(printed.out.split())
     assert printed.err == ""
+
+
+@pytest.mark.parametrize("flag", ["--help", "-h"])
+def test_the_help_of_explain_names_both_uses(flag: str) -> None:
+    done = pointsman("explain", flag)
+    assert done.returncode == 0
+    assert all(said in " ".join(done.stdout.split()) for said in ("--run", "--at", "a live cluster is asked"))
+
+
+def test_explain_without_a_run_asks_a_live_cluster(tmp_path: Path) -> None:
+    nowhere = {"POINTSMAN_SOCKET": str(tmp_path / "none.sock")}
+    for words, code, said in [
+        (["explain", "5"], 5, "no daemon answers at"),
+        (["-q", "explain", "5"], 5, "no daemon answers at"),
+        (["explain", "5", "--at", "+3h"], 2, "--at requires --run DIR: of a live cluster, only the present"),
+    ]:
+        done = pointsman(*words, env=nowhere)
+        assert (done.returncode, done.stdout) == (code, "") and said in done.stderr, words
 
 
 def test_the_help_of_report_names_every_format(capsys: pytest.CaptureFixture[str]) -> None:

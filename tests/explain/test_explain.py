@@ -168,7 +168,7 @@ def test_a_run_copied_out_of_its_comparison_says_so(command: Command, jobs: str)
         (["j44", "--run", "run"], 2, "the run has no job 'j44' (did you mean 'j4'?)"),
         (["j1", "--run", "run", "--at", "noon"], 2, "--at: 'noon' is no duration"),
         (["j1", "--run", "nowhere"], 3, "no run found"),
-        (["j1"], 2, "missing option '--run'"),
+        (["j1", "--at", "+3h"], 2, "--at requires --run DIR"),
     ],
 )
 def test_mistakes(args: list[str], code: int, sentence: str, command: Command, jobs: str) -> None:

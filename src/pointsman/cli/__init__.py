@@ -7,14 +7,16 @@ _RARELY = 500_000
 """New objects after which rubbish is looked for. A command makes many that stay (modules, columns) and then leaves:
 Python's own 700 cost a fifth of a short run.
 """
+_OF_RUN = ("--run", "--at", "--help", "-h")
+"""Options of ``explain`` that no daemon is asked with; the help has both uses."""
 
 
 def _is_of_client(argv: list[str]) -> bool:
     """Whether a daemon is asked, which needs none of what the other commands import."""
     from pointsman.live.client import VERBS
 
-    explains_run = argv[:1] == ["explain"] and any(word.split("=")[0] == "--run" for word in argv)
-    return bool(argv) and argv[0] in VERBS and not explains_run
+    of_run = argv[:1] == ["explain"] and any(word.split("=")[0] in _OF_RUN for word in argv)
+    return bool(argv) and argv[0] in VERBS and not of_run
 
 
 def collect_rarely() -> None:

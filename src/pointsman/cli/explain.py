@@ -1,8 +1,9 @@
 """``pointsman explain``: why a job of a kept run was waiting."""
 
+import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -20,14 +21,19 @@ EARLIEST_DATE_S = 1e8
 
 
 def explain(
-    job: Annotated[str, typer.Argument(metavar="JOB", help="Job id, as in jobs.parquet.")],
-    run: Annotated[Path, typer.Option("--run", metavar="DIR", help="Run directory.")],
+    job: Annotated[str, typer.Argument(metavar="JOB", help="Job id, as in jobs.parquet or 'pointsman queue'.")],
+    run: Annotated[
+        Path | None,
+        typer.Option(
+            "--run", metavar="DIR", help="Run directory. Without it, a live cluster is asked.", show_default=False
+        ),
+    ] = None,
     at: Annotated[
         str | None,
         typer.Option(
             metavar="TIME",
-            help="Time to explain: on the log's clock (749605, or a date: 2026-03-02T08:00) or since the first "
-            "submission (+3h). Default: the job's submission.",
+            help="Time to explain, with --run: on the log's clock (749605, or a date: 2026-03-02T08:00) or since the "
+            "first submission (+3h). Default: the job's submission.",
         ),
     ] = None,
     format: Annotated[screen.Format, typer.Option(help="Output format.")] = screen.Format.table,
@@ -41,6 +47,8 @@ def explain(
     from pointsman.report.manifest import read_manifest
     from pointsman.report.units import policy_name
 
+    if run is None:
+        _ask_daemon(job, at, format)
     manifest = read_manifest(run, "run", "comparison")
     if manifest["kind"] == "comparison":
         raise UsageError(_one_of(run, manifest["runs"]))
@@ -72,6 +80,16 @@ def explain(
         typer.echo(f"job {answer.job_id} at {when} under {policy_name(info)}: {answer.state}{reason}: {answer.said}")
     else:
         screen.show([asdict(answer)], format)
+
+
+def _ask_daemon(job: str, at: str | None, format: screen.Format) -> NoReturn:
+    """Leave with what a live cluster answers."""
+    from pointsman.errors import UsageError
+    from pointsman.live.client.verbs import main
+
+    if at is not None:
+        raise UsageError("--at requires --run DIR: of a live cluster, only the present is explained")
+    sys.exit(main(["explain", job, "--format", format.value]))
 
 
 def _since_first_s(at: str, first_s: float, quality: "Quality") -> float:
