@@ -57,6 +57,17 @@ def test_its_tables(jobs: pointsman.Workload) -> None:
     ]
     assert json.loads(grid.to_json())["varied"] == {"cluster": ["2x4", "3x4"], "load": [None, 0.9]}
     assert grid.varied == ("cluster", "load")
+    lines = grid.to_markdown().splitlines()
+    assert sum(line.startswith(("| 2x4 ", "| 3x4 ")) for line in lines) == len(rows) == 8
+    latex = grid.to_latex()
+    assert latex.count(r"\begin{tabular}") == 1 and latex.count("srtf") == 4
+
+
+def test_a_cell_is_shown_in_a_line(jobs: pointsman.Workload) -> None:
+    cell = pointsman.sweep(jobs, **GRID).cells[1]
+    ratio = cell.rows[1].differences["jct_mean_s"].ratio
+    assert repr(cell) == f"GridCell(cluster 2x4, load 0.9: fifo, srtf {100 * ratio:+.1f} %)"
+    assert repr(pointsman.sweep(jobs, "2x4", "fifo").cells[0]) == "GridCell(fifo)"
 
 
 def test_a_directory_is_written_and_what_was_kept_goes(jobs: pointsman.Workload, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from pointsman.engine.run.result import Result
 from pointsman.errors import UsageError
+from pointsman.report.as_table import AsTable
 from pointsman.report.metrics.calibration.fits import Calibration, calibration
 from pointsman.report.metrics.groups import Group, baseline_of, group_runs, simulated
 from pointsman.report.metrics.paired.changes import Change, changes
@@ -61,7 +62,7 @@ class Row:
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison:
+class Comparison(AsTable):
     """Policies side by side: the log's own schedule first, if there is one, then the baseline."""
 
     groups: list[Group]
@@ -109,24 +110,16 @@ class Comparison:
 
     def __repr__(self) -> str:
         """``Comparison(fifo, gittins -12.3 %)``: mean JCT against the baseline."""
-        changes = ((row.policy, row.differences["jct_mean_s"].ratio) for row in self.rows)
-        said = (name if not ratio else f"{name} {100 * ratio:+.1f} %" for name, ratio in changes)
-        return f"Comparison({', '.join(said)})"
-
-    def _repr_html_(self) -> str:
-        """For notebooks: the table that `pointsman compare` prints."""
-        return self._table()._repr_html_()
-
-    def to_markdown(self) -> str:
-        """The table that `pointsman compare` prints, in Markdown."""
-        return self._table().to_markdown()
-
-    def to_latex(self) -> str:
-        r"""The same as a ``tabular`` with the rules of booktabs (``\usepackage{booktabs}``)."""
-        return self._table().to_latex()
+        return f"Comparison({mean_changes(self.rows)})"
 
     def _table(self) -> Any:
-        return import_module("pointsman.report.tables.equal_columns").laid_out(self)  # which is made of this
+        return import_module("pointsman.report.tables.equal_columns").laid_out(self)
+
+
+def mean_changes(rows: Sequence[Row]) -> str:
+    """``fifo, gittins -12.3 %``: mean JCT against the baseline."""
+    changes = ((row.policy, row.differences["jct_mean_s"].ratio) for row in rows)
+    return ", ".join(name if not ratio else f"{name} {100 * ratio:+.1f} %" for name, ratio in changes)
 
 
 def as_csv(records: Sequence[Mapping[str, Any]]) -> str:

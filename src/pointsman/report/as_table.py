@@ -1,0 +1,24 @@
+"""What `pointsman compare` prints, in notebooks and papers."""
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+
+class AsTable(ABC):
+    """Something that is shown as one table."""
+
+    @abstractmethod
+    def _table(self) -> Any:
+        """The table (`report.tables.tables.Table`), which is made of this and so is imported late."""
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the table that `pointsman compare` prints."""
+        return self._table()._repr_html_()
+
+    def to_markdown(self) -> str:
+        """The table that `pointsman compare` prints, in Markdown."""
+        return self._table().to_markdown()
+
+    def to_latex(self) -> str:
+        r"""The same as a ``tabular`` with the rules of booktabs (``\usepackage{booktabs}``)."""
+        return self._table().to_latex()
