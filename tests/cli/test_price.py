@@ -13,6 +13,7 @@ so that on a straight line from 40 to 60 s it breaks even at 55 s.
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -188,3 +189,15 @@ def test_a_report_counts_the_jobs_that_the_comparison_does(command: Command, two
     command("report", str(out), "-o", str(whole), "--window", "0:")
     for name in ("comparison.csv", "price.csv"):
         assert (again / name).read_bytes() == (out / name).read_bytes() != (whole / name).read_bytes()
+
+
+def test_the_lead_names_who_is_lowest_where_preemption_loses_work(
+    command: Command, jobs: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`srtf` has the lowest mean where nothing is lost, `sjf-backfill`, which does not preempt, elsewhere."""
+    monkeypatch.setattr("pointsman.cli.screen.can_draw", lambda: True)
+    policies = [word for name in ("fifo", "sjf-backfill", "srtf") for word in ("--policy", name)]
+    command("compare", jobs, "--cluster", "2x4", *policies, "--price", "30,60", "-o", "out")
+    (lead,) = re.findall(r'<p class="lead">(.*?)</p>', Path("out/report.html").read_text(encoding="utf-8"), re.DOTALL)
+    assert "srtf is ahead of fifo at every interval between checkpoints, up to 1 min." in lead
+    assert "with a checkpoint every 30 s and a checkpoint every 1 min is that of sjf-backfill." in lead

@@ -88,6 +88,18 @@ class Price:
         """Interval by interval, the policies in the order of the comparison."""
         return [_point(group, groups[0], interval) for interval, groups in self.cells.items() for group in groups]
 
+    def ahead_of(self, policy: str) -> list[tuple[str, float, bool]]:
+        """Where a policy other than the baseline has a lower mean than `policy`, the one with the lowest: its name, the
+        interval, and whether that may be chance.
+        """
+        found = []
+        for interval_s, groups in self.cells.items():
+            mine = next((group for group in groups if group.label == policy), None)
+            best = min(groups, key=lambda group: group.mean_jct_s)
+            if mine is not None and best.mean_jct_s < mine.mean_jct_s and best is not groups[0]:
+                found.append((best.label, interval_s, difference(best, mine, "jct_mean_s").may_be_chance))
+        return found
+
     @cached_property
     def break_evens(self) -> list[BreakEven]:
         """Of each policy that is known at all intervals, but the baseline."""

@@ -88,4 +88,18 @@ def _two_digits(seconds: float) -> str:
 def price_of_gain(price: Price, policy: str) -> str:
     """The same of the policy that a page names first, as a sentence after others; empty where it is not known."""
     found = [one for one in price.break_evens if one.policy == policy]
-    return f" Where preemption loses work, {policy} is {_ahead(found[0], price)}." if found else ""
+    if not found:
+        return ""
+    return f" Where preemption loses work, {policy} is {_ahead(found[0], price)}.{_lower_elsewhere(price, policy)}"
+
+
+def _lower_elsewhere(price: Price, policy: str) -> str:
+    """Which other policy has the lowest mean at some interval."""
+    others: dict[tuple[str, bool], list[str]] = {}
+    for other, interval_s, is_chance in price.ahead_of(policy):
+        at = interval_name(interval_s, price.lost_s, "a checkpoint every ")
+        others.setdefault((other, is_chance), []).append(at)
+    return "".join(
+        f" The lowest mean with {names(at, most=len(at))} is that of {other}{', which may be chance' * is_chance}."
+        for (other, is_chance), at in others.items()
+    )
