@@ -38,7 +38,7 @@ def fact(local: Local, id_: AttemptId = ID) -> AttemptFact | None:
 
 
 def wait_for(true: Callable[[], bool]) -> None:
-    until = time.monotonic() + 20
+    until = time.monotonic() + 60
     while not true():
         assert time.monotonic() < until, "it takes too long"
         time.sleep(0.01)
