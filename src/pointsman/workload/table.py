@@ -50,6 +50,9 @@ class Workload:
         """Jobs."""
         return self.jobs.height
 
+    __iter__ = None
+    """It is no sequence of jobs; its columns have names."""
+
     def __getitem__(self, column: str) -> pl.Series:
         """A column of the job table.
 

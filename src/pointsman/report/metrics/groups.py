@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -195,7 +195,8 @@ def group_runs(results: Sequence[Result | Run], window: tuple[float, float] | No
     Raises:
         UsageError: there are none, one run is there twice, or no job was submitted in the window.
     """
-    if isinstance(results, str | Result) or not all(isinstance(each, Result | Run) for each in results):
+    several = isinstance(results, Iterable) and not isinstance(results, str | Result)
+    if not several or not all(isinstance(each, Result | Run) for each in results):
         raise UsageError(
             f"compare takes a list of results, not {described(results)}: "
             "pointsman.compare([pointsman.simulate(workload, cluster, policy) for policy in policies])"
