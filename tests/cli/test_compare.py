@@ -230,6 +230,18 @@ def test_the_window_that_is_counted_is_said_under_the_table(command: Command, jo
     assert "Counted are the 3 of 6 jobs submitted between 15 s and 40 s after the first." in done.out
 
 
+def test_a_report_of_runs_counts_what_they_count(command: Command, jobs: str) -> None:
+    window = ("--window", "15s:40s")
+    for policy in ("fifo", "srtf"):
+        command("simulate", jobs, "--cluster", "2x4", "--policy", policy, *window, "-o", policy)
+    command("simulate", jobs, "--cluster", "2x4", "--policy", "las", "-o", "las")
+    said = "Counted are the 3 of 6 jobs submitted between 15 s and 40 s after the first."
+    assert said in command("report", "fifo").out
+    assert said in command("report", "fifo", "srtf").out
+    assert said not in command("report", "fifo", "las").out, "which count other jobs"
+    assert said not in command("report", "fifo", "--window", "0:").out
+
+
 def test_no_word_is_doubled(command: Command, here: Path) -> None:
     made = command(
         "trace", "generate", "--like", "philly", "--jobs", "20", "--cluster", "2x4", "--load", "0.5", "-o", "j.csv"

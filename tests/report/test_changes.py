@@ -81,7 +81,8 @@ def test_the_page_names_the_largest_group_that_loses_and_the_jobs_that_fare_wors
         "10 s (+20.0 % [+20.0 % to +20.0 %])."
     )
     assert "No group of jobs takes significantly longer" in losers(found[2:])
-    loss, gain = change_tables(found, base.label)
+    loss, gain = change_tables(found, base.label, [replace(one, policy="sjf") for one in found])
+    assert loss.note.endswith(" The largest group that loses under sjf: user ann (+20.0 %).")
     assert [row[0] for row in loss.rows] == ["user ann"] and loss.rows[0][3] == "10 s → 12 s"
     assert [row[0] for row in gain.rows] == ["user bob", "1 GPU"]
     told = {row[:2]: row for row in worst_jobs([base, other], runs=True).rows}

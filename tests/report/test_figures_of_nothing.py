@@ -47,6 +47,13 @@ def whole() -> list[Result]:
     return [as_logged(jobs, named[0]), *named]
 
 
+def test_what_a_log_does_not_record_is_no_preemption(whole: list[Result]) -> None:
+    groups = compare(whole).groups
+    (kind,) = (one for one in KINDS if one.name == "8-preemptions")
+    drawing = _drawing(kind, groups)
+    assert groups[0].label == "as-logged" and drawing is not None and "as-logged" not in drawing.sentence
+
+
 @st.composite
 def holes(draw: st.DrawFn) -> dict:
     """What to take away: rows, ends, starts, columns of the samples, the samples, the plan log."""

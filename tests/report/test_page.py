@@ -316,7 +316,8 @@ def test_the_decision_is_printed_on_two_pages_and_the_rest_named(pages: dict[str
     probe = """<script>addEventListener('load', () => {
       const ends = [...document.querySelectorAll('#figure-1-jct-cdf, #losers, #losers ~ .note, #waiting')];
       parent.document.body.dataset.probe = JSON.stringify(
-        ends.map(part => [part.id || part.className, part.getBoundingClientRect().bottom]));
+        ends.map(part => [part.id || part.className, part.getBoundingClientRect().bottom])
+          .concat([['tall', ends[0].getBoundingClientRect().height]]));
     });</script>"""
     page = pages["many"].read_text().replace("<head>", "<head>" + probe, 1).replace("@media print", "@media all")
     framed = tmp_path / "framed.html"
@@ -324,6 +325,7 @@ def test_the_decision_is_printed_on_two_pages_and_the_rest_named(pages: dict[str
     found, _ = browse(framed, tmp_path)
     bottom = dict(found)  # ty: ignore
     assert 0 < bottom["figure-1-jct-cdf"] < A4_PX, "the result is on the first page"
+    assert 0 < bottom["tall"] < A4_PX / 4, "which leaves room for who loses, and for the price on the second"
     assert 0 < bottom["losers"] < 2 * A4_PX
     assert bottom["printed note"] > bottom["losers"], "who reads the paper is told that there is more"
     assert bottom["waiting"] == 0, "which is not printed"

@@ -34,7 +34,7 @@ def report(
         typer.Option(
             metavar="FROM:TO",
             help="Count only jobs submitted between these times, since the first submission. Example: --window 1d:8d. "
-            "Default: as the comparison or the grid does; of several, all jobs.",
+            "Default: as they do, if all have the same; else all jobs.",
         ),
     ] = None,
     figures: Annotated[
@@ -101,8 +101,9 @@ def report(
             if figures is not None:
                 _tell_figures(figures, save_paintings(_made(figures), paintings(grid), formats, width_in))
         return
-    if window is None and len(runs) == 1 and read_manifest(runs[0], "run", "comparison")["kind"] == "comparison":
-        counted = read_window(runs[0])
+    if window is None:
+        kept = {read_window(place) for place in runs}
+        counted = kept.pop() if len(kept) == 1 else None
     results = [result for place in runs for result in read_runs(place)]
     repeated = read_repeated(runs[0]) if len(runs) == 1 else None
     if timeline is not None:

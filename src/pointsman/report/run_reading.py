@@ -30,7 +30,8 @@ class _Spec(BaseModel):
 
 
 class _Config(BaseModel):
-    spec: _Spec
+    spec: _Spec = _Spec()
+    """Not there in a run of a comparison, whose settings are those of its policy."""
 
 
 def is_whole_run(directory: Path) -> bool:
@@ -75,7 +76,7 @@ def read_runs(directory: str | Path) -> list[Result]:
 
 
 def read_window(directory: Path) -> tuple[float, float] | None:
-    """The window (s) of the jobs that a comparison or a grid counts; None: all, or its settings are not there.
+    """The window (s) of the jobs that a run, a comparison or a grid counts; None: all, or its settings are not there.
 
     Raises:
         InputError: the settings are damaged.

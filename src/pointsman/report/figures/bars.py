@@ -125,8 +125,8 @@ def preemptions(figure: "Figure", groups: list[Group]) -> str:
     costs = groups[most].first.result.info.get("overheads")
     is_free = not any(costs.values()) if isinstance(costs, dict) else costs == "none"
     free = " Preemption was free in this run (overheads: none)." if is_free else ""
-    of = [group.label for group in groups]
-    often = f"Preemptions per 100 jobs: {spread(dict(zip(of, per_100, strict=True)), digits)}."
-    losing = f" GPU-hours of work lost: {spread(dict(zip(of, lost, strict=True)), digits)}."
+    known = [i for i, number in enumerate(counts) if number is not None]
+    often = f"Preemptions per 100 jobs: {spread({groups[i].label: per_100[i] for i in known}, digits)}."
+    losing = f" GPU-hours of work lost: {spread({groups[i].label: lost[i] for i in known}, digits)}."
     nothing = " No work was lost: a preempted job continues where it stopped."
     return f"{often}{losing if any(lost) else nothing}{free}"

@@ -53,6 +53,8 @@ class BreakEven:
     """Where that first changes, by a straight line between two measured intervals; None: nowhere."""
     again_s: list[float]
     """Longer measured intervals at which it is as it was at the shortest."""
+    again_by_chance: bool
+    """Whether it may be so by chance at each of these."""
     may_be_chance: bool
     """Whether it is so at each interval at which it is ahead."""
 
@@ -184,9 +186,11 @@ def _break_even(line: Sequence[Point]) -> BreakEven:
     first = ahead[0]
     count = ahead.index(not first) if (not first) in ahead else len(line)
     at_s = _crossing_s(line[count - 1], line[count]) if count < len(line) else None
-    again_s = [point.checkpoint_every_s for point, is_ahead in zip(line, ahead, strict=True) if is_ahead is first]
+    again = [point for point, is_ahead in zip(line, ahead, strict=True) if is_ahead is first][count:]
+    again_s = [point.checkpoint_every_s for point in again]
+    again_by_chance = bool(again) and all(point.change.may_be_chance for point in again)
     may_be_chance = all(point.change.may_be_chance for point, is_ahead in zip(line, ahead, strict=True) if is_ahead)
-    return BreakEven(line[0].policy, first, at_s, again_s[count:], may_be_chance and any(ahead))
+    return BreakEven(line[0].policy, first, at_s, again_s, again_by_chance, may_be_chance and any(ahead))
 
 
 def _crossing_s(below: Point, above: Point) -> float:

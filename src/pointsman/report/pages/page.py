@@ -64,6 +64,7 @@ def make_page(
     """
     drawings, policies = [*draw_all(groups), *_of_price(comparison)], simulated(groups)
     measured = None if comparison is None else comparison.calibration
+    known = [] if comparison is None else comparison.changes
     paid = [] if comparison is None else who_pays(comparison, policies)
     base = policies[0].label if comparison is None else comparison.baseline.policy
     worst = worst_jobs(policies, runs=runs)
@@ -78,7 +79,7 @@ def make_page(
         details=[make(groups) for make in (gpu_time_table, sharing_table, locality_table) if make(groups).rows],
         calibration=calibration_tables(measured) if measured else [],
         explanations=measured.explanations if measured else (),
-        losers=[*change_tables(paid, base), *([worst] if len(policies) > 1 and worst.rows else [])],
+        losers=[*change_tables(paid, base, known), *([worst] if len(policies) > 1 and worst.rows else [])],
         price=None if price is None else replace(price_table(price), note=""),  # which is under the picture
         savings=savings,
         waiting=waiting(groups),

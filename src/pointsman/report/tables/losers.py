@@ -8,7 +8,7 @@ import polars as pl
 
 from pointsman.report.metrics.groups import Group, Run, run_name
 from pointsman.report.metrics.holdings import parts_held
-from pointsman.report.metrics.paired.changes import WORTH_NAMING, Change
+from pointsman.report.metrics.paired.changes import WORTH_NAMING, Change, largest_loss
 from pointsman.report.tables.tables import Table
 from pointsman.report.units import NOTHING, count, digits, duration, percent
 
@@ -16,9 +16,10 @@ MOST_ROWS = 6
 """Of those that lose, and of those that gain; ``changes.csv`` has all."""
 
 
-def change_tables(found: Sequence[Change], baseline: str) -> list[Table]:
+def change_tables(found: Sequence[Change], baseline: str, of_all: Sequence[Change] = ()) -> list[Table]:
     """Who loses most under a policy, and who gains most, of the changes that are not by chance. Widths of few jobs are
-    there too: that wide gangs are few is no reason to hide what becomes of them.
+    there too: that wide gangs are few is no reason to hide what becomes of them. Of the other policies in
+    `of_all`, who loses most under each is said in a sentence.
     """
     losses = [one for one in found if one.loses or _few(one, 1)]
     gains = [one for one in reversed(found) if one.gains or _few(one, -1)]
@@ -30,9 +31,18 @@ def change_tables(found: Sequence[Change], baseline: str) -> list[Table]:
             note += f" These are {MOST_ROWS} of {len(ones)} groups." * (len(ones) > MOST_ROWS)
             note += MANY.format(len(tested), -(-len(tested) // 40))
             note += FEW if any(one.jct_interval is None for one in ones[:MOST_ROWS]) else ""
+            note += _lost_under([one for one in of_all if one.policy != ones[0].policy]) if ones is losses else ""
             rows = [changed(one) for one in ones[:MOST_ROWS]]
             tables.append(Table(f"{title} under {ones[0].policy}: {baseline} → {ones[0].policy}", CHANGED, rows, note))
     return tables
+
+
+def _lost_under(others: Sequence[Change]) -> str:
+    """The largest group that loses under each policy, as a sentence after others."""
+    policies = dict.fromkeys(one.policy for one in others)
+    found = [largest_loss([one for one in others if one.policy == policy]) for policy in policies]
+    said = [f"{one.policy}: {named(one)} ({percent(one.jct_ratio, signed=True)})" for one in found if one is not None]
+    return f" The largest group that loses under {'; under '.join(said)}." if said else ""
 
 
 def _few(one: Change, sign: int) -> bool:

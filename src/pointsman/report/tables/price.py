@@ -73,6 +73,7 @@ def _where(one: BreakEven, price: Price) -> str:
             f"{'' if one.starts_ahead else 'not '}ahead of {price.baseline} {where} {duration(price.intervals_s[-1])}"
         )
     again = names([duration(s) for s in one.again_s]) if one.again_s else ""
+    again += ", which may be chance" if one.again_by_chance and not one.may_be_chance else ""
     at = f"about {_two_digits(one.at_s)} between checkpoints"
     if one.starts_ahead:
         return f"ahead of {price.baseline} up to {at}{again and f', and again at {again}'}"
