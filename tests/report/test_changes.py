@@ -105,3 +105,13 @@ def test_a_width_of_few_jobs_is_shown_without_an_interval() -> None:
     assert [row[0] for row in gain.rows] == ["1 GPU"], "users of few jobs are in changes.csv alone"
     assert gain.rows[0][gain.columns.index("95 % CI")] == "–"
     assert gain.note.endswith("Rows without an interval are of fewer jobs, and may be chance.")
+
+
+def test_the_group_that_is_named_is_not_nearly_everybody() -> None:
+    base, other = _two()
+    found = {(one.kind, one.name): one for one in changes(other, base)}
+    ann, bob = found["user", "ann"], found["user", "bob"]
+    everybody = replace(found["gpus", "1"], jct_ratio=0.15, jct_interval=(0.1, 0.2))
+    assert everybody.gpu_hours > ann.gpu_hours
+    assert largest_loss([everybody, ann, bob]) is ann
+    assert largest_loss([everybody, bob]) is everybody, "no other loses"
