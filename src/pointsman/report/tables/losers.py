@@ -104,14 +104,18 @@ def _worst(group: Group) -> list[tuple[str, ...]]:
     for worst, column in (("longest pending", "pending_s"), ("most preempted", "preemptions")):
         most = group.first.counted.filter(pl.col(column) > 0).sort([column, "row"], descending=[True, False]).head(1)
         for job in most.to_dicts():
-            where = f"runs/{run_name(group, group.first)} --at {_in_longest_wait(group.first, job)}"
-            why = f"pointsman explain {quote(str(job['job_id']))} --run {where}"
             found.append((
                 group.label, worst, str(job["job_id"]), count(job["gpus"]), str(job["user"] or NOTHING),
                 duration(job["pending_s"]), count(job["preemptions"]), duration(job["jct_s"]),
-                NOTHING if group.is_logged else why,
+                NOTHING if group.is_logged else _why(group, job),
             ))  # fmt: skip
     return found
+
+
+def _why(group: Group, job: Mapping[str, Any]) -> str:
+    """The command that asks why the job waited."""
+    where = f"runs/{run_name(group, group.first)} --at {_in_longest_wait(group.first, job)}"
+    return f"pointsman explain {quote(str(job['job_id']))} --run {where}"
 
 
 def _in_longest_wait(run: Run, job: Mapping[str, Any]) -> str:
