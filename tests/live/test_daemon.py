@@ -153,7 +153,7 @@ def test_a_job_is_killed_at_its_time_limit(daemon: RunningDaemon) -> None:
 
 def test_a_job_that_is_queued_again_runs_again(daemon: RunningDaemon) -> None:
     number = daemon.submit(
-        "--requeue", "--", "sh", "-c", "echo $POINTSMAN_ATTEMPT; [ $POINTSMAN_ATTEMPT = 2 ] || sleep 60"
+        "--requeue", "--", "sh", "-c", "echo $POINTSMAN_ATTEMPT; [ $POINTSMAN_ATTEMPT = 2 ] || exec sleep 60"
     )
     output = daemon.folder / f"pointsman-{number}.out"
     wait_for(lambda: output.exists() and output.read_text() == "1\n")  # else it may be stopped before it says so
