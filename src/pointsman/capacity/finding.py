@@ -1,6 +1,6 @@
 """The smallest cluster that meets a target: the runs that find it, and the call from Python."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
 from typing import Any
 
@@ -12,6 +12,7 @@ from pointsman.capacity.scaling import scaled, size_of
 from pointsman.capacity.side_by_side import curves
 from pointsman.cluster import Cluster, load_cluster, parts
 from pointsman.cluster.load import check_named, check_order
+from pointsman.engine.run.result import Result
 from pointsman.engine.setup.refusal import check_node_sizes
 from pointsman.errors import TooWideError, UsageError
 from pointsman.experiment import CellSpec, ExperimentSpec
@@ -148,11 +149,21 @@ def mean_of(values: Sequence[float | None]) -> float | None:
 
 def figure_of(spec: CellSpec, workload: Workload, run: Run, cluster: Cluster, metric: str) -> float | None:
     """One figure of one run; None: a job is too wide for this cluster, or the policy left jobs waiting."""
-    policy, params = call_of(run.choice)
     try:
-        result = simulate(workload, cluster, policy, params=params, **dict(spec.run_options(run.seed, log=False)))
+        return figures(result_of(spec, workload, run, cluster), spec, [metric])[metric]
     except TooWideError:
         return None
+
+
+def result_of(spec: CellSpec, workload: Workload, run: Run, cluster: Cluster) -> Result:
+    """One run, without its events."""
+    policy, params = call_of(run.choice)
+    return simulate(workload, cluster, policy, params=params, **dict(spec.run_options(run.seed, log=False)))
+
+
+def figures(result: Result, spec: CellSpec, metrics: Iterable[str]) -> dict[str, float | None]:
+    """Some figures of it; None: the policy left jobs waiting."""
     if (result.jobs["state"] == "PENDING").any():
-        return None
-    return summarise(result, window=spec.window)[metric]
+        return dict.fromkeys(metrics)
+    summary = summarise(result, window=spec.window)
+    return {metric: summary[metric] for metric in metrics}

@@ -3,18 +3,15 @@ the whole cluster, also where preemption loses work.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
-from pointsman.api import simulate
 from pointsman.capacity.curve import Target
-from pointsman.capacity.finding import mean_of, search
+from pointsman.capacity.finding import figures, mean_of, result_of, search
 from pointsman.capacity.saved import EQUAL, Saving, Savings
 from pointsman.cluster import load_cluster
 from pointsman.engine.setup.overheads import load_overheads
 from pointsman.errors import RunError, UsageError
 from pointsman.experiment import CellSpec
 from pointsman.parallel.workers import Workers
-from pointsman.report import summarise
 from pointsman.report.metrics.price import preempts
 from pointsman.sweeps.digests import run_digest, workload_digest
 from pointsman.sweeps.kept import Store, finish
@@ -51,59 +48,53 @@ def savings_of(
     Raises:
         RunError: a figure of the first policy is unknown, because jobs are left over.
     """
-    costs, preempting = load_overheads(spec.overheads), _preempting(spec, workload, workers, store)
+    costs, whole = load_overheads(spec.overheads), _on_whole(spec, workload, workers, store)
+    preempting = {run.choice.name for run, told in whole if told["preempts"]}
     first, *others = spec.policies
     found: list[Saving] = []
     for interval_s in sorted({costs.interval_s, *intervals_s}):
-        tried = interval_s == costs.interval_s or first.name in preempting
-        some = tuple(choice for choice in others if tried or choice.name in preempting)
-        at = spec.model_copy(update={"overheads": costs.at_interval(interval_s).stated()})
+        is_own = interval_s == costs.interval_s
+        some = tuple(choice for choice in others if is_own or {first.name, choice.name} & preempting)
+        at = spec.model_copy(update={"overheads": costs.at_interval(interval_s).stated(), "policies": some})
         if some:
-            limits = _figures(at.model_copy(update={"policies": (first,)}), workload, workers, store)
-            at = at.model_copy(update={"policies": some})
+            again = first.name in preempting and not is_own  # else it is the same at every interval
+            alone = at.model_copy(update={"policies": (first,)})
+            limits = _limits(_on_whole(alone, workload, workers, store) if again else whole)
             found += _at(interval_s, at, workload, limits, workers, store, tell)
-    return Savings(runs_of(spec)[0].label, found, costs.lost_s)
+    return Savings(whole[0][0].label, found, costs.lost_s)
 
 
-def _preempting(spec: CellSpec, workload: Workload, workers: Workers, store: Store) -> set[str]:
-    """Names of the policies that preempt jobs on the whole cluster."""
-    runs = [run for run in runs_of(spec) if run.seed == spec.seeds[0]]
-    told = _each(spec, workload, runs, workers, store, "preempts")
-    return {run.choice.name for run, preempts in zip(runs, told, strict=True) if preempts}
+Figures = dict[str, float | None]
 
 
-def _figures(spec: CellSpec, workload: Workload, workers: Workers, store: Store) -> dict[str, float]:
-    """Those of the only policy of `spec`, means over its seeds."""
-    runs = runs_of(spec)
-    values = {metric: mean_of(_each(spec, workload, runs, workers, store, metric)) for metric in EQUAL}
-    known = {metric: value for metric, value in values.items() if value is not None}
-    if len(known) < len(values):
-        raise RunError(
-            f"{runs[0].label} leaves jobs waiting on this cluster, so nothing can be as good; choose another"
-        )
-    return known
-
-
-def _each(
-    spec: CellSpec, workload: Workload, runs: Sequence[Run], workers: Workers, store: Store, what: str
-) -> list[float | None]:
-    jobs, cluster = workload_digest(workload), load_cluster(spec.cluster)
-    digests = [run_digest(jobs, cluster, spec, run, "savings", what, spec.window) for run in runs]
-    missing = [(digest, (spec, workload, run, what)) for digest, run in zip(digests, runs, strict=True)
-               if not store.has(digest)]  # fmt: skip
-    for _ in finish([digest for digest, _ in missing], on_whole, [call for _, call in missing], workers, store):
+def _on_whole(spec: CellSpec, workload: Workload, workers: Workers, store: Store) -> list[tuple[Run, Figures]]:
+    """Each run of `spec` with `figures_on_whole`."""
+    jobs, cluster, runs = workload_digest(workload), load_cluster(spec.cluster), runs_of(spec)
+    digests = [run_digest(jobs, cluster, spec, run, "savings", spec.window) for run in runs]
+    calls = {digest: (spec, workload, run) for digest, run in zip(digests, runs, strict=True) if not store.has(digest)}
+    for _ in finish(list(calls), figures_on_whole, list(calls.values()), workers, store):
         pass
-    return [store.take(digest) for digest in digests]
+    return [(run, store.take(digest)) for run, digest in zip(runs, digests, strict=True)]
 
 
-def on_whole(spec: CellSpec, workload: Workload, run: Run, what: str) -> float | None:
-    """A figure of a run on the whole cluster, or whether it preempts; None: it leaves jobs waiting."""
-    options: dict[str, Any] = dict(spec.run_options(run.seed, log=False))
-    result = simulate(workload, spec.cluster, run.choice.name, params=run.choice.params, **options)
-    if what == "preempts":
-        return float(preempts(result))
-    waits = (result.jobs["state"] == "PENDING").any()
-    return None if waits else summarise(result, window=spec.window)[what]
+def figures_on_whole(spec: CellSpec, workload: Workload, run: Run) -> Figures:
+    """The figures of `EQUAL` of a run on the whole cluster, and ``preempts``: 1 if it does, else 0."""
+    result = result_of(spec, workload, run, load_cluster(spec.cluster))
+    return {"preempts": float(preempts(result)), **figures(result, spec, EQUAL)}
+
+
+def _limits(whole: Sequence[tuple[Run, Figures]]) -> dict[str, float]:
+    """The figures of the first policy, means over its seeds.
+
+    Raises:
+        RunError: one is unknown.
+    """
+    label = whole[0][0].label
+    own = [told for run, told in whole if run.label == label]
+    known = {metric: value for metric in EQUAL if (value := mean_of([told[metric] for told in own])) is not None}
+    if len(known) < len(EQUAL):
+        raise RunError(f"{label} leaves jobs waiting on this cluster, so nothing can be as good; choose another")
+    return known
 
 
 def _at(
