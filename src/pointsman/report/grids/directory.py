@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pointsman.engine.run.result import Result
-from pointsman.report.grids.grid import Grid, GridCell, cell_of
+from pointsman.report.grids.grid import Grid, GridCell, cell_of, with_loser
 from pointsman.report.grids.page import make_grid_page
 from pointsman.report.manifest import write_manifest
 from pointsman.report.rundir import write_comparison, write_config, write_page
@@ -92,7 +92,7 @@ def _written(
             figures=False,
             kept=list(zip(cell.results, cell.kept, strict=False)),
         )
-        yield cell_of(cell.values, comparison)
+        yield with_loser(cell_of(cell.values, comparison), comparison)
 
 
 def _name(number: int, values: Mapping[str, Any]) -> str:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib import import_module
 from typing import Any
 
@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from pointsman.inputs.messages import counted
 from pointsman.report.as_table import AsTable
 from pointsman.report.metrics.comparison import Comparison, Row, as_csv, mean_changes, record
-from pointsman.report.metrics.paired.changes import Change, changes, largest_loss
+from pointsman.report.metrics.paired.changes import Change, largest_loss
 from pointsman.report.pages.lead import featured
-from pointsman.report.pages.page import assumptions, facts
+from pointsman.report.pages.page import assumptions, facts, who_pays
 from pointsman.report.tables.oversized import oversized
 from pointsman.report.tables.settings import overheads_of
 from pointsman.report.tables.tables import comparison_note
@@ -128,7 +128,6 @@ def cell_of(values: Mapping[str, Any], comparison: Comparison) -> GridCell:
     """What is kept of a comparison; its runs are not."""
     first = comparison.groups[0].first
     times = {group.label: group.values("jct_s") for group in comparison.groups}
-    one = featured(comparison.groups)
     return GridCell(
         values=values,
         rows=comparison.rows,
@@ -139,6 +138,12 @@ def cell_of(values: Mapping[str, Any], comparison: Comparison) -> GridCell:
         assumptions=assumptions(comparison.groups),
         note=f"{comparison_note(comparison)} Overheads: {overheads_of(comparison.groups)}.",
         oversized=oversized(comparison.groups),
-        best="" if one is None else one.label,
-        loser=None if one is None else largest_loss(changes(one, comparison.groups[0])),
     )
+
+
+def with_loser(cell: GridCell, comparison: Comparison) -> GridCell:
+    """The same with the group that loses most, which a page names."""
+    one = featured(comparison.groups)
+    if one is None:
+        return cell
+    return replace(cell, best=one.label, loser=largest_loss(who_pays(comparison, comparison.groups)))

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from pointsman.errors import InputError
-from pointsman.report.grids.grid import Grid, cell_of
+from pointsman.report.grids.grid import Grid, GridCell, cell_of, with_loser
 from pointsman.report.manifest import read_manifest
 from pointsman.report.metrics.comparison import compare
 from pointsman.report.run_reading import CONFIG, read_runs, read_window
@@ -39,12 +39,12 @@ def read_grid(directory: str | Path, *, baseline: str | None = None, window: tup
         raise InputError("the runs of this grid are not in its directory", path=place, fix=fix)
     counted = window or _window(place / CONFIG)
     cells = zip(names, _values(place / TABLE, manifest["varied"], len(names)), strict=True)
-    return Grid(
-        [
-            cell_of(values, compare(read_runs(place / "cells" / name), baseline=baseline, window=counted))
-            for name, values in cells
-        ]
-    )
+
+    def cell(name: str, values: dict[str, Any]) -> GridCell:
+        comparison = compare(read_runs(place / "cells" / name), baseline=baseline, window=counted)
+        return with_loser(cell_of(values, comparison), comparison)
+
+    return Grid([cell(name, values) for name, values in cells])
 
 
 def _values(path: Path, varied: list[str], cells: int) -> list[dict[str, Any]]:

@@ -88,8 +88,17 @@ class Comparison(AsTable):
     @cached_property
     def changes(self) -> list[Change]:
         """Who gains and who loses against the baseline: policy by policy, the greatest loss first."""
-        base = baseline_of(self.groups)
-        return [change for group in simulated(self.groups) for change in changes(group, base)]
+        return [change for group in simulated(self.groups) for change in self.changes_under(group)]
+
+    def changes_under(self, group: Group) -> list[Change]:
+        """The same of one policy."""
+        if group.label not in self._changes:
+            self._changes[group.label] = changes(group, baseline_of(self.groups))
+        return self._changes[group.label]
+
+    @cached_property
+    def _changes(self) -> dict[str, list[Change]]:
+        return {}
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""

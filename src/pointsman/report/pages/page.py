@@ -67,7 +67,7 @@ def make_page(
     known = [] if comparison is None else comparison.changes
     paid = [] if comparison is None else who_pays(comparison, policies)
     base = policies[0].label if comparison is None else comparison.baseline.policy
-    worst = worst_jobs(policies, runs=runs)
+    worst = [worst_jobs(policies, runs=runs)] if len(policies) > 1 else []
     price = None if comparison is None else comparison.price
     html = render(
         drawings,
@@ -79,7 +79,7 @@ def make_page(
         details=[make(groups) for make in (gpu_time_table, sharing_table, locality_table) if make(groups).rows],
         calibration=calibration_tables(measured) if measured else [],
         explanations=measured.explanations if measured else (),
-        losers=[*change_tables(paid, base, known), *([worst] if len(policies) > 1 and worst.rows else [])],
+        losers=[*change_tables(paid, base, known), *(table for table in worst if table.rows)],
         price=None if price is None else replace(price_table(price), note=""),  # which is under the picture
         savings=savings,
         waiting=waiting(groups),
@@ -115,7 +115,7 @@ def _timeline(policies: list[Group], *, is_compared: bool) -> str | None:
 def who_pays(comparison: Comparison, policies: list[Group]) -> list[Change]:
     """The changes under the policy that the lead names."""
     one = featured(policies)
-    return [change for change in comparison.changes if one is not None and change.policy == one.label]
+    return [] if one is None else comparison.changes_under(one)
 
 
 def render(drawings: list[Drawing], **parts: Any) -> str:
