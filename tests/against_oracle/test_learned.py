@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pointsman.learn.environments.loading import load_deciding, load_observation, shapes_of
+from pointsman.engine.jit.loaded import unit
+from pointsman.learn.environments.loading import DECIDING, observation_unit, shapes_of
 from pointsman.learn.policies.learned import LearnedPicker
 from pointsman.learn.policies.overdue import Patience
 from pointsman.policies.pickers.gpu_pickers import GPU_PICKERS
@@ -54,10 +55,10 @@ class Thrown(LearnedPicker):
     name = "thrown"
 
     def __init__(self, seed: int, gpus: str, slots: int) -> None:
-        self._how, self._start = GPU_PICKERS.index(gpus), load_deciding().start
+        self._how, self._start = GPU_PICKERS.index(gpus), unit(DECIDING).start
         self._patience = Patience(None, self.name)
         self.dice: Any = Dice(seed, slots)
-        self._seen, self._look = self.dice, load_observation("topdrl").look
+        self._seen, self._look = self.dice, unit(observation_unit("topdrl")).look
         self._window, self._mask = np.full(slots, -1, np.int64), np.zeros(slots + 1, np.int8)
 
     def decide(self, view: Any) -> None:

@@ -6,7 +6,6 @@ import subprocess
 import sys
 from typing import Any
 
-import numba
 import numpy as np
 import polars as pl
 import pytest
@@ -16,32 +15,33 @@ from pointsman.api import open_simulation
 from pointsman.cluster import load_cluster
 from pointsman.engine.index.event_heap import TOP, heap_remove, heap_set, top_kind, top_slot
 from pointsman.engine.index.treap import FAR, insert, insert_later, put_in_order, remove
+from pointsman.engine.jit.compile import exported
 from pointsman.engine.state.state_pointer import Handle, open_state, open_world
 from pointsman.experiment import RunOptions
 from pointsman.policies.registry import get_policy
 from pointsman.types import NEVER_MS
+from tests.compiled import compiled
 
 SLOTS = 60
-jit = numba.njit(error_model="numpy", _nrt=False)
 
 
-@jit
+@exported("void(int64, int64, int64, int64, int64)")
 def set_event(address: int, slot: int, time: int, kind: int, row: int) -> None:
     heap_set(open_world(address), slot, time, kind, row)
 
 
-@jit
+@exported("void(int64, int64)")
 def remove_event(address: int, slot: int) -> None:
     heap_remove(open_world(address), slot)
 
 
-@jit
-def next_event(address: int) -> tuple[int, int, int]:
+@exported("void(int64, int64[::1])")
+def next_event(address: int, out: np.ndarray) -> None:
     W = open_world(address)
-    return W.heap[TOP].time, top_kind(W), top_slot(W)
+    out[0], out[1], out[2] = W.heap[TOP].time, top_kind(W), top_slot(W)
 
 
-@jit
+@exported("void(int64, int64, int64, int64)")
 def put(address: int, b: int, j: int, later: bool) -> None:
     if later:
         insert_later(open_state(address), b, j)
@@ -49,12 +49,12 @@ def put(address: int, b: int, j: int, later: bool) -> None:
         insert(open_state(address), b, j)
 
 
-@jit
+@exported("void(int64, int64)")
 def take(address: int, j: int) -> None:
     remove(open_state(address), j)
 
 
-@jit
+@exported("void(int64, int64)")
 def order(address: int, b: int) -> None:
     put_in_order(open_state(address), b)
 
@@ -83,16 +83,18 @@ def test_the_top_of_the_heap_is_the_least(handle: Handle, seed: int) -> None:
     for _ in range(800):
         slot = draw.randrange(SLOTS)
         if draw.random() < 0.4:
-            remove_event(handle.address, slot)
+            compiled(remove_event)(handle.address, slot)
             events.pop(slot, None)
         else:
             time = draw.choice([draw.randrange(6), draw.randrange(1 << 40), NEVER_MS])
             events[slot] = (time, draw.randrange(-1, 12), rows[slot], slot)
-            set_event(handle.address, slot, *events[slot][:3])
+            compiled(set_event)(handle.address, slot, *events[slot][:3])
         assert int(handle.world.clock["heap"][0]) == len(events)
         if events:
             time, kind, _, slot = min(events.values())
-            assert next_event(handle.address) == (time, kind, slot)
+            found = np.zeros(3, np.int64)
+            compiled(next_event)(handle.address, found)
+            assert found.tolist() == [time, kind, slot]
 
 
 def in_order(handle: Handle, b: int) -> list[int]:
@@ -119,14 +121,14 @@ def test_an_index_is_in_order_however_its_jobs_came(handle: Handle, seed: int) -
     for step in range(600):
         j = draw.randrange(SLOTS)
         if j in there:
-            take(handle.address, j)
+            compiled(take)(handle.address, j)
             del there[j]
         else:
             jobs["neg_priority"][j], jobs["key"][j], jobs["aux"][j] = draw.randrange(2), draw.randrange(5), np.inf
             there[j] = (int(jobs["neg_priority"][j]), float(jobs["key"][j]), int(jobs["row"][j]))
-            put(handle.address, b, j, draw.random() < 0.5)
+            compiled(put)(handle.address, b, j, draw.random() < 0.5)
         if step % 7 == 0:
-            order(handle.address, b)
+            compiled(order)(handle.address, b)
             assert in_order(handle, b) == sorted(there, key=there.__getitem__)
             assert handle.state.buckets[b]["leader"] in [-1, *there]
 
@@ -136,12 +138,12 @@ def test_in_a_queue_a_job_knows_who_came_far_behind_it(handle: Handle) -> None:
     jobs, b = handle.state.jobs, 1
     jobs["row"][:SLOTS], jobs["neg_priority"], jobs["key"], jobs["aux"] = range(SLOTS), 0, 0.0, np.inf
     for j in range(20):
-        put(handle.address, b, j, False)
+        compiled(put)(handle.address, b, j, False)
     assert list(jobs["follower"][:20]) == [*range(FAR, 20), *[-1] * FAR]
     for j in range(15):
-        take(handle.address, j)
+        compiled(take)(handle.address, j)
     for j in range(20, 40):
-        put(handle.address, b, j, False)
+        compiled(put)(handle.address, b, j, False)
     queue = in_order(handle, b)
     assert queue == [*range(15, 40)]
     assert list(jobs["follower"][queue[:-FAR]]) == queue[FAR:]

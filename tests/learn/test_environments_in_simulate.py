@@ -10,9 +10,10 @@ import polars as pl
 import pytest
 
 import pointsman
+from pointsman.engine.jit.loaded import unit
 from pointsman.engine.run.view import View
 from pointsman.learn.environments import PickJobEnv, PlaceJobEnv
-from pointsman.learn.environments.loading import load_deciding, load_observation
+from pointsman.learn.environments.loading import DECIDING, observation_unit
 from pointsman.policies.pickers.gpu_pickers import GPU_PICKERS
 from pointsman.types import Knowledge, Reason
 from tests.free import simulate
@@ -54,7 +55,7 @@ class Picks(Replay):
     def __init__(self, done: list[tuple[int, int, Any]], seen: list[dict[str, Any]]) -> None:
         super().__init__(done)
         self.seen = list(reversed(seen))
-        self.looking = load_observation("topdrl")
+        self.looking = unit(observation_unit("topdrl"))
         self.window = np.zeros(SLOTS, np.int64)
         self.mask = np.zeros(SLOTS + 1, np.int8)
         self.out = np.zeros(sum(part.size for name, part in seen[0].items() if name != "action_mask"), np.float32)
@@ -66,7 +67,7 @@ class Picks(Replay):
         assert self.out.tobytes() == np.concatenate([part.ravel() for part in expected.values()]).tobytes()
 
     def start(self, view: View, job: int, how: Any) -> None:
-        assert load_deciding().start(view._address, job, how) == Reason.OK
+        assert unit(DECIDING).start(view._address, job, how) == Reason.OK
 
 
 def play(env: PickJobEnv | PlaceJobEnv, seed: int) -> list[Choice]:

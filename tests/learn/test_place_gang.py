@@ -173,6 +173,7 @@ def test_more_schedulers_than_racks_are_refused() -> None:
 
 def test_compiled_code_goes_stale_with_all_that_it_imports() -> None:
     from pointsman.engine.jit.sources import outside_the_engine
+
     from pointsman.learn.environments import loading
 
     names = {path.name for path in outside_the_engine(loading._sources(f"{loading.ROOM}.gang_deciding"))}

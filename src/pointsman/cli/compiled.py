@@ -1,18 +1,16 @@
 """Compiled code: what a command needs of it, whether it is there, and making all of it beforehand."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pointsman.cli import screen
-from pointsman.engine.jit.ahead import HOSTED_HOOKS, compile_ahead, load_unit, units_of
+from pointsman.engine.jit.build import missing, prepare
 from pointsman.engine.jit.compiled_folder import find_place
-from pointsman.engine.jit.loading import BESIDE, OF_FACTOR, is_compiled
+from pointsman.engine.jit.policy_code import HOSTED_HOOKS, units_of
+from pointsman.engine.jit.units import AUDIT, CONTENTION, CORE, PYTHON_API, SHARED_GPUS, factor_unit
 from pointsman.engine.rate_models.factors.gpu_sharing import jobs_per_gpu
-from pointsman.engine.rate_models.registry import base_model_of, factors, factors_of
+from pointsman.engine.rate_models.registry import base_model_of, base_models, factors, factors_of
 from pointsman.policies.registry import get_policy, policy_names
-
-QUESTIONS = "python_api"
-"""The compiled questions that Python policies and `explain` ask, beside the loops."""
 
 
 def prepare_code(
@@ -32,9 +30,9 @@ def prepare_code(
     """
     needed = [*more, *(unit for name in policies for unit in _units(name, options or {}))]
     if questions:
-        needed += [QUESTIONS, *units_of(HOSTED_HOOKS)]
-    _announce(len([unit for unit in dict.fromkeys(needed) if not is_compiled(unit)]))
-    compile_ahead(needed)
+        needed += [PYTHON_API, *units_of(HOSTED_HOOKS)]
+    _announce(len(missing(needed)))
+    prepare(needed)
 
 
 def _units(name: str, options: Mapping[str, Any]) -> list[str]:
@@ -42,10 +40,10 @@ def _units(name: str, options: Mapping[str, Any]) -> list[str]:
     policy = get_policy(name).factory
     base = base_model_of(policy, options.get("rate_model"))
     asked = jobs_per_gpu(policy, options.get("gpu_sharing"))
-    shared = ["shared_gpus"] if base.most_jobs_per_gpu(asked) > 1 else []
-    links = ["contention"] if options.get("contention", "none") != "none" else []
-    audit = ["audit"] if options.get("audit") else []
-    of_factors = [f"{OF_FACTOR}{factor.unit()}" for factor in factors_of(options, policy, base)]
+    shared = [SHARED_GPUS] if base.most_jobs_per_gpu(asked) > 1 else []
+    links = [CONTENTION] if options.get("contention", "none") != "none" else []
+    audit = [AUDIT] if options.get("audit") else []
+    of_factors = [factor_unit(factor.unit()) for factor in factors_of(options, policy, base)]
     return [*units_of(_hooks(name)), *base.units, *shared, *links, *audit, *of_factors]
 
 
@@ -63,34 +61,18 @@ def _announce(missing: int) -> None:
         screen.note(f"compiled code is kept in {place.folder}, {place.why}; POINTSMAN_HOME names a lasting folder")
 
 
-def compile_all(progress: Callable[[float, str], None]) -> None:
-    """Compile whatever a built-in policy, one written in Python, `explain`, a rate model, a factor or a learning
-    environment will need, on all cores.
+def all_units() -> list[str]:
+    """Whatever a built-in policy, one written in Python, `explain`, a rate model, a factor, a live cluster or a
+    learning environment needs.
     """
-    from pointsman.learn.environments.loading import mark, parts
-    from pointsman.parallel.pool import Processes
+    from pointsman.learn.environments.loading import all_units as of_environments
 
-    of_factors = (f"{OF_FACTOR}{factor.hooks}" for factor in factors().values())
-    needed = [*BESIDE, HOSTED_HOOKS, *of_factors, *map(_hooks, policy_names())]  # what others need comes first
-    missing = [
-        *(unit for unit in dict.fromkeys(needed) if not is_compiled(unit)),
-        *(() if mark().exists() else parts()),
-    ]
-    workers = min(len(missing), 8, screen.cores()) or 1
-    for done, _ in enumerate(Processes(workers)(_compile, [(hooks,) for hooks in missing]), 1):
-        progress(done / len(missing), f"{done} of {len(missing)}")
-    mark().touch()
+    of_policies = (unit for name in policy_names() for unit in units_of(_hooks(name)))
+    of_models = (unit for model in base_models().values() for unit in model.units)
+    of_factors = (factor_unit(factor.hooks) for factor in factors().values())
+    return list(dict.fromkeys([*of_policies, *CORE, *of_models, *of_factors, *of_environments()]))
 
 
 def _hooks(policy: str) -> str:
     spec = get_policy(policy)
     return getattr(spec.factory, "hooks", HOSTED_HOOKS)
-
-
-def _compile(hooks: str | tuple[str, str]) -> None:
-    if not isinstance(hooks, str):
-        from pointsman.learn.environments.loading import load_part
-
-        load_part(*hooks)
-    else:
-        load_unit(hooks)

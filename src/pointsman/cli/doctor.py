@@ -62,9 +62,9 @@ def _machine() -> str:
 
 def _compiled_code() -> str:
     from pointsman.engine.jit.compiled_folder import find_place
-    from pointsman.engine.jit.loading import build_folder
+    from pointsman.engine.jit.store import folder as folder_of_objects
 
-    folder, place = build_folder(), find_place()
+    folder, place = folder_of_objects(), find_place()
     size_bytes = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
     state = f"{size_bytes / 1024**2:.0f} MiB" if size_bytes else "nothing yet; 'pointsman warmup' fills it"
     found = f"{folder} ({place.why}; {state})"

@@ -17,8 +17,6 @@ _LOOK_S: Final = 0.005
 _LONGEST_POLL_S: Final = 60.0
 _ABSENT: Final = "{} is not installed: pip install 'pointsman[live]'"
 
-_TOLD = ("told_events", "seating", "adopting", "history")
-"""What a world needs that is told from outside."""
 _Cluster = Annotated[
     str | None,
     typer.Option(
@@ -87,6 +85,7 @@ def start(
     except ModuleNotFoundError as error:
         raise UsageError(_ABSENT.format(error.name)) from None
     from pointsman.cli.compiled import prepare_code
+    from pointsman.engine.jit.units import CORE
     from pointsman.policies.registry import FALLBACK
 
     if set_ and policy is None:
@@ -101,7 +100,7 @@ def start(
         _params(policy, set_ or []) if policy else {},
         overheads and whole_name(overheads),
         None if min_run is None else _seconds("--min-run", min_run),
-        compile=lambda name: prepare_code([name, FALLBACK], questions=True, more=_TOLD),  # a turn may not wait for that
+        compile=lambda name: prepare_code([name, FALLBACK], questions=True, more=CORE),  # a turn may not wait for that
         poll_s=poll,
         longest_turn_s=longest_turn,
     )

@@ -7,7 +7,8 @@ def warmup() -> None:
     """Compile the simulator once, so that later runs start at once."""
     import time
 
-    from pointsman.cli.compiled import compile_all
+    from pointsman.cli.compiled import all_units
+    from pointsman.engine.jit.build import prepare
     from pointsman.engine.jit.compiled_folder import find_place
     from pointsman.errors import RunError
 
@@ -16,5 +17,5 @@ def warmup() -> None:
         raise RunError(f"compiled code would be {place.why}; set POINTSMAN_HOME to your own directory")
     started_s = time.perf_counter()
     with screen.progress("compiling the simulator") as progress:
-        compile_all(progress.update)
+        prepare(all_units(), progress.update)
     screen.note(f"the simulator is compiled ({time.perf_counter() - started_s:.1f} s)")

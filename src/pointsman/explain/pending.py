@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pointsman.engine.jit.loading import load_beside
+from pointsman.engine.jit.loaded import unit
+from pointsman.engine.jit.units import PYTHON_API
 from pointsman.engine.run.contract import Delay, title
 from pointsman.engine.run.simulation import Simulation
 from pointsman.engine.run.snapshot import snapshot
@@ -212,7 +213,7 @@ class _Question:
     def _validator_says(self, slot: int, within: Locality) -> Reason:
         copy = snapshot(self.simulation.handle)
         copy.state.g[0]["within"] = within
-        reason = Reason(int(load_beside("python_api").start(copy.address, slot, 1)))
+        reason = Reason(int(unit(PYTHON_API).start(copy.address, slot, 1)))
         if reason in (Reason.OK, Reason.QuotaExceeded) or not self.room.shares:
             return reason
         job = self.jobs[slot]  # what the validator says is of GPUs that no job holds

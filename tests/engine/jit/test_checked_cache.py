@@ -10,7 +10,6 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-
 from pointsman.engine.jit.loading import _import_source
 
 pytestmark = pytest.mark.skipif(

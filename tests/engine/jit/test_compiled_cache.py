@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from pointsman.engine.jit.ahead import load_unit, units_of
 from pointsman.engine.jit.loading import build_folder
 

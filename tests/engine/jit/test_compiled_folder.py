@@ -9,9 +9,9 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+from pointsman.engine.jit.loading import build_folder
 
 from pointsman.engine.jit.compiled_folder import HOME, PRIVATE, find_place
-from pointsman.engine.jit.loading import build_folder
 from pointsman.errors import UsageError
 
 NOBODY = 65534

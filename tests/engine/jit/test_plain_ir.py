@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numba
 import pytest
-
 from pointsman.engine.jit.loading import load_beside
 
 SOURCE = """

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numba
 import pytest
-
 from pointsman.engine.jit.loading import core_sources
 from pointsman.engine.jit.sources import PACKAGE, imports, outside_the_engine
 

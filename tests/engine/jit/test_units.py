@@ -2,8 +2,8 @@
 
 import numba
 import pytest
-
 from pointsman.engine.jit.ahead import HOSTED_HOOKS, units_of
+
 from pointsman.policies.registry import BUILT_IN, get_policy
 
 with_jit = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")

@@ -8,7 +8,7 @@ import pytest
 
 from pointsman.cluster.tree_cost import TreeCost
 from pointsman.engine.index.free_gpus import give, set_node_state, take
-from pointsman.engine.jit.compile import core
+from pointsman.engine.jit.compile import core, exported
 from pointsman.engine.state.records import Int, State
 from pointsman.engine.state.state_pointer import open_state
 from pointsman.policies.pickers.gpu_pickers import (
@@ -23,11 +23,10 @@ from pointsman.policies.pickers.gpu_pickers import (
     choose_gpus,
 )
 from tests.against_oracle.replay import simulation_of
+from tests.compiled import compiled
 from tests.oracle.gpu_pickers import PICKERS, Edges, offer_of
 from tests.oracle.instances import Instance
 from tests.oracle.model import Job, Node
-
-from ..units import unit
 
 RACKS_OF_FOUR = tuple(Node(4, rack=n // 4) for n in range(8))
 """The authors' 2 × 4 × 4."""
@@ -53,6 +52,7 @@ def _occupy(S: State, n: Int, mask: Int) -> None:
         take(S, n, mask, k)
 
 
+@exported("void(int64, int64, int64, int64)")
 def occupy(address: int, n: int, mask: int, state: int) -> None:
     """Of node `n`, in this state, these GPUs are taken and no others."""
     S = open_state(address)
@@ -61,6 +61,7 @@ def occupy(address: int, n: int, mask: int, state: int) -> None:
     set_node_state(S, n, state)
 
 
+@exported("int64(int64, int64, int64)")
 def choose(address: int, j: int, how: int) -> int:
     S = open_state(address)
     return np.int64(S.g[0].placed) if choose_gpus(S, j, how) else np.int64(-1)
@@ -87,7 +88,7 @@ class Cluster:
         for n, gpus in enumerate(taken):
             state = states[n] if states else 0
             taken = np.int64(sum(1 << g for g in gpus))
-            unit(occupy, "void(int64, int64, int64, int64)")(self.address, np.int64(n), taken, np.int64(state))
+            compiled(occupy)(self.address, np.int64(n), taken, np.int64(state))
 
     def scatter(self, draw: np.random.Generator, down: float = 0.0) -> int:
         """Any GPUs are taken, any nodes down; how many are free."""
@@ -100,7 +101,7 @@ class Cluster:
 
     def choose(self, gpus: int, how: int) -> Places | None:
         """The GPUs a gang gets, (node, GPU)."""
-        placed = unit(choose, "int64(int64, int64, int64)")(self.address, np.int64(gpus - 1), np.int64(how))
+        placed = compiled(choose)(self.address, np.int64(gpus - 1), np.int64(how))
         if placed < 0:
             return None
         parts = [(int(p["node"]), int(p["mask"]), int(p["gpus"])) for p in self.state.place[:placed]]

@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 
+from pointsman.engine.jit.compile import exported
 from pointsman.engine.state.state_pointer import open_state
 from pointsman.policies.placers.candidates.places import MOST, list_candidates, note_candidate
 from pointsman.policies.placers.placer import alternative_of
+from tests.compiled import compiled
 from tests.oracle.model import Node
 
 from ..pickers.test_gpu_pickers import Cluster
-from ..units import unit
 
 ALIKE = tuple(Node(4, rack=n // 3) for n in range(64))
 MIXED = tuple(Node((8, 3, 1, 4)[n % 4], rack=n // 3) for n in range(15))
@@ -17,11 +18,13 @@ Place = tuple[tuple[int, int], ...]
 """(node, mask) each."""
 
 
+@exported("int64(int64, int64)")
 def many(address: int, j: int) -> int:
     S = open_state(address)
     return list_candidates(S, j, alternative_of(S, j))
 
 
+@exported("int64(int64, int64, int64)")
 def note(address: int, j: int, i: int) -> int:
     S = open_state(address)
     note_candidate(S, j, alternative_of(S, j), i)
@@ -32,8 +35,8 @@ def places(cluster: Cluster, gpus: int) -> list[Place]:
     cluster.state.jobs["part"] = -1  # they wait, and hold nothing
     address, j = cluster.address, np.int64(gpus - 1)
     found = []
-    for i in range(unit(many, "int64(int64, int64)")(address, j)):
-        parts = cluster.state.place[: int(unit(note, "int64(int64, int64, int64)")(address, j, np.int64(i)))]
+    for i in range(compiled(many)(address, j)):
+        parts = cluster.state.place[: int(compiled(note)(address, j, np.int64(i)))]
         found.append(tuple((int(p["node"]), int(p["mask"])) for p in parts))
     return found
 

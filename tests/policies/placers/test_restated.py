@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 import pointsman
+from pointsman.engine.jit.compile import exported
 from pointsman.engine.placement.eligible import alternative_with_room
 from pointsman.engine.run.view import View
 from pointsman.engine.state.state_pointer import open_state
@@ -18,10 +19,10 @@ from pointsman.policies.placers.candidates.features import TABLE, measure
 from pointsman.policies.placers.candidates.neighbours import begin_decision
 from pointsman.policies.placers.lif import note_least_interference
 from pointsman.types import Reason
+from tests.compiled import compiled
 from tests.free import simulate
 
 from ...engine.rate_models.two_sockets import profile, profiles, server
-from ..units import unit
 
 KAPPA = 4.0
 MODELS = {"hungry": (3.0, 100.0, 0.7), "mover": (0.5, 440.0, 0.5), "small": (1.0, 40.0, 1.0)}
@@ -34,6 +35,7 @@ LATENCY = 1e-4
 """More than that of a hop between nodes, which counts in the rate, over a second of computing."""
 
 
+@exported("int64(int64, int64)")
 def lif(address: int, j: int) -> int:
     """The place of job `j` and, as of a candidate, its features."""
     S = open_state(address)
@@ -101,7 +103,7 @@ class Restates:
         jobs = {k: (names[int(view.jobs["row"][k])], held(handle.state, k)) for k in view.running.tolist()}
         model, free = names[int(view.jobs["row"][j])], {n: list(view.free_on(n)) for n in range(4)}
         wanted = calmest(jobs, j, model, free, int(view.jobs["asked"][j]))
-        unit(lif, "int64(int64, int64)")(handle.address, np.int64(j))
+        compiled(lif)(handle.address, np.int64(j))
         parts = handle.state.place[: int(handle.state.g["placed"][0])]
         found = [(int(p["node"]), g) for p in parts for g in range(4) if int(p["mask"]) >> g & 1]
         assert sorted(found) == sorted(wanted)

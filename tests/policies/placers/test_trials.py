@@ -8,14 +8,15 @@ import polars as pl
 import pytest
 
 import pointsman
+from pointsman.engine.jit.compile import exported
 from pointsman.engine.run.view import View
 from pointsman.engine.state.state_pointer import open_state
 from pointsman.policies.sdk import rate_beside_others, take_off, try_on
 from pointsman.types import Reason
+from tests.compiled import compiled
 from tests.free import simulate
 
 from ...engine.rate_models.two_sockets import profile, profiles, server
-from ..units import unit
 
 MODELS = {
     "busy": profile(cores=4, mb_per_s=500, gradient_mb=200.0),
@@ -34,6 +35,7 @@ FREE = {"parts", "crossings", "lists", "changed_uplinks"}
 """What stands beyond their counts, or in what of them is free, does not matter."""
 
 
+@exported("float64(int64, int64, int64)")
 def trial(address: int, j: int, other: int) -> float:
     """The rate of `other`, which may be `j`, with job `j` on trial where State.place says."""
     S = open_state(address)
@@ -80,7 +82,7 @@ class Watches:
         state.g["placed"] = len({n for n, _ in gpus})
         before = {name: array.copy() for name, array in state._asdict().items()}
         for other in (j, *view.running.tolist()):
-            rate = unit(trial, "float64(int64, int64, int64)")
+            rate = compiled(trial)
             self.forecast[other] = rate(handle.address, np.int64(j), np.int64(other))
         compare(before, state._asdict(), j)
 

@@ -19,8 +19,7 @@ from pointsman.engine.actions.promised import (
 from pointsman.engine.actions.verbs import OK, QUOTA, RESOURCES, preempt_released, start, start_placed
 from pointsman.engine.actions.worse import find_worse, release_tentatively, take_back
 from pointsman.engine.index.queues import over_limit
-from pointsman.engine.jit.compile import cold, core
-from pointsman.engine.jit.services import body_of, service
+from pointsman.engine.jit.compile import body_of, cold, core, exported
 from pointsman.engine.placement.placing import fits, place
 from pointsman.engine.state.records import VICTIMS, Int, State
 from pointsman.engine.state.state_pointer import open_state
@@ -103,7 +102,7 @@ def _claim_or_evict(address: Int, j: Int, bar: float, running: Int) -> Int:
     return RESERVED
 
 
-@service("start_or_evict", "int64(int64, int64, float64, int64)")
+@exported("int64(State, int64, float64, int64)")
 def start_or_evict(S: State, j: Int, bar: float, running: Int) -> Int:
     """Start job `j`, evicting strictly worse running jobs if that makes room.
 

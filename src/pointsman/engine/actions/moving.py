@@ -2,8 +2,7 @@
 
 from pointsman.engine.actions.verbs import OK, RESOURCES, preempt, preempt_released, start_placed
 from pointsman.engine.actions.worse import release_tentatively, take_back
-from pointsman.engine.jit.compile import cold
-from pointsman.engine.jit.services import service
+from pointsman.engine.jit.compile import cold, exported
 from pointsman.engine.placement.placing import fits, place, unplace
 from pointsman.engine.placement.tightest import RACK, TIGHTEST
 from pointsman.engine.state.records import Int, State
@@ -27,7 +26,7 @@ def _has_room(S: State, c: Int, level: Int) -> bool:
     return bool(within)
 
 
-@service("move", "int64(int64, int64, int64)")
+@exported("int64(State, int64, int64)")
 def move(S: State, v: Int, level: Int) -> Int:
     """Move running job `v` to a place at `level` or tighter, its own GPUs counted as free: OK, or RESOURCES.
 

@@ -6,7 +6,7 @@ from pointsman.engine.actions import resize as changing
 from pointsman.engine.actions import verbs
 from pointsman.engine.index.bits import bit
 from pointsman.engine.index.queues import enqueue
-from pointsman.engine.jit.compile import core, entry
+from pointsman.engine.jit.compile import core, exported
 from pointsman.engine.placement import placing
 from pointsman.engine.placement.occupancy import room
 from pointsman.engine.state.records import ACTIVE, Int, State
@@ -28,7 +28,7 @@ def _accumulating(S: State, j: Int, accumulation: Int) -> bool:
     return True
 
 
-@entry("int64(int64, int64, int64)")
+@exported("int64(int64, int64, int64)")
 def start(address: Int, j: Int, accumulation: Int) -> Int:
     """Start job `j` on GPUs of the configured placement."""
     S = open_state(address)
@@ -37,7 +37,7 @@ def start(address: Int, j: Int, accumulation: Int) -> Int:
     return verbs.start(S, j, verbs.OK)
 
 
-@entry("int64(int64, int64, int64, int64)")
+@exported("int64(int64, int64, int64, int64)")
 def start_on(address: Int, j: Int, placed: Int, accumulation: Int) -> Int:
     """Start job `j` on the `placed` (node, mask) pairs in State.place."""
     S = open_state(address)
@@ -47,7 +47,7 @@ def start_on(address: Int, j: Int, placed: Int, accumulation: Int) -> Int:
     return verbs.start_on(S, j, verbs.OK)
 
 
-@entry("int64(int64, int64, int64)")
+@exported("int64(int64, int64, int64)")
 def resize(address: Int, j: Int, placed: Int) -> Int:
     """Give job `j` the `placed` (node, mask) pairs in State.place instead of its GPUs."""
     S = open_state(address)
@@ -57,7 +57,7 @@ def resize(address: Int, j: Int, placed: Int) -> Int:
     return changing.resize(S, j, verbs.OK)
 
 
-@entry("int64(int64, int64, int64)")
+@exported("int64(int64, int64, int64)")
 def rebatch(address: Int, j: Int, accumulation: Int) -> Int:
     """Let job `j` go on with so many steps of accumulation."""
     S = open_state(address)
@@ -66,7 +66,7 @@ def rebatch(address: Int, j: Int, accumulation: Int) -> Int:
     return changing.rebatch(S, j, accumulation)
 
 
-@entry("int64(int64, int64, int64, int64[::1])")
+@exported("int64(int64, int64, int64, int64[::1])")
 def with_room(address: Int, j: Int, accumulation: Int, out: np.ndarray) -> Int:
     """Write the GPUs that are free, or have room for waiting job `j` beside others, to `out`; how many there are."""
     S = open_state(address)
@@ -86,7 +86,7 @@ def with_room(address: Int, j: Int, accumulation: Int, out: np.ndarray) -> Int:
     return n
 
 
-@entry("int64(int64, int64)")
+@exported("int64(int64, int64)")
 def preempt(address: Int, j: Int) -> Int:
     """Preempt job `j`; it waits again in its class."""
     S = open_state(address)
@@ -98,7 +98,7 @@ def preempt(address: Int, j: Int) -> Int:
     return answer
 
 
-@entry("int64(int64, int64)")
+@exported("int64(int64, int64)")
 def admit(address: Int, j: Int) -> Int:
     """Let the transfer of job `j` begin."""
     S = open_state(address)
@@ -107,19 +107,19 @@ def admit(address: Int, j: Int) -> Int:
     return verbs.admit(S, j)
 
 
-@entry("void(int64, int64)")
+@exported("void(int64, int64)")
 def wake_at(address: Int, time: Int) -> None:
     """Have a pass at `time` ms at the latest."""
     verbs.wake_at(open_state(address), time)
 
 
-@entry("boolean(int64, int64)")
+@exported("boolean(int64, int64)")
 def fits(address: Int, c: Int) -> Int:
     """Whether a gang of class `c` fits now."""
     return placing.fits(open_state(address), c)
 
 
-@entry("int64(int64, int64)")
+@exported("int64(int64, int64)")
 def find(address: Int, c: Int) -> Int:
     """Where the configured placement would put a gang of class `c`: so many (node, mask) pairs in State.place; 0:
     nowhere.
@@ -132,7 +132,7 @@ def find(address: Int, c: Int) -> Int:
     return n
 
 
-@entry("int64(int64, int64, int64[::1])")
+@exported("int64(int64, int64, int64[::1])")
 def in_state(address: Int, state: Int, out: np.ndarray) -> Int:
     """Write the slots of the jobs in `state` to `out`; how many there are."""
     S = open_state(address)
@@ -144,7 +144,7 @@ def in_state(address: Int, state: Int, out: np.ndarray) -> Int:
     return n
 
 
-@entry("int64(int64, int64[::1])")
+@exported("int64(int64, int64[::1])")
 def heads(address: Int, out: np.ndarray) -> Int:
     """Write the first waiting job of each demand class that fits to `out`; how many there are."""
     S = open_state(address)

@@ -4,12 +4,12 @@ import numpy as np
 
 from pointsman.engine.actions.verbs import running_index
 from pointsman.engine.actions.worse import release_tentatively, take_back
-from pointsman.engine.jit.services import service
+from pointsman.engine.jit.compile import exported
 from pointsman.engine.placement.placing import fits, place, unplace
 from pointsman.engine.state.records import Int, State
 
 
-@service("reserve", "float64(int64, int64)")
+@exported("float64(State, int64)")
 def reserve(S: State, head: Int) -> float:
     """Add to State.reserve, and count in State.g.reserved, the GPUs that waiting job `head` would get if running jobs
     ended in the order of the running index, by whose keys the policy says when they will: the key at which it would

@@ -13,8 +13,7 @@ from pointsman.engine.index.dirty_jobs import mark
 from pointsman.engine.index.free_gpus import give, take
 from pointsman.engine.index.queues import dequeue, over_limit
 from pointsman.engine.index.treap import insert
-from pointsman.engine.jit.compile import cold, core
-from pointsman.engine.jit.services import service
+from pointsman.engine.jit.compile import cold, core, exported
 from pointsman.engine.placement.occupancy import ITERATIONS, occupy, room, vacate
 from pointsman.engine.placement.placing import place, unplace
 from pointsman.engine.state.due_times import NEVER
@@ -290,7 +289,7 @@ def start_placed(S: State, j: Int, reason: Int) -> Int:
     return OK
 
 
-@service("start", "int64(int64, int64, int64)")
+@exported("int64(State, int64, int64)")
 def start(S: State, j: Int, reason: Int) -> Int:
     """Start job `j` on GPUs of the configured placement. Logged with `reason`; answers OK or why not."""
     if S.jobs[j].state != PENDING:

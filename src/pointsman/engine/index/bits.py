@@ -3,12 +3,12 @@
 from typing import Any
 
 import numpy as np
-from numba import config
 
 from pointsman.engine.jit.compile import core
+from pointsman.engine.jit.mode import COMPILING
 from pointsman.engine.state.records import Int
 
-if config.DISABLE_JIT:
+if not COMPILING:
 
     def lowest(word: Int) -> Int:
         """Index of the lowest set bit of `word` (not 0)."""

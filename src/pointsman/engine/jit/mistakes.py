@@ -8,7 +8,6 @@ from pathlib import Path
 from pointsman.errors import PointsmanError, UsageError
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-_PLACE = re.compile(r'[/"]user_\w+\.py", line (\d+)')
 _CAUSE = re.compile(
     r"^(\w*(?:Error|Exception): .+|No implementation (?:.|\n)+?>>> .+|Unknown attribute .+|Cannot unify .+)$", re.M
 )
@@ -17,7 +16,7 @@ _QUOTED = re.compile(r"'(\w+)'")
 
 @contextmanager
 def mistakes_in(hooks: str) -> Generator[None]:
-    """Loading or compiling `hooks`; the module of a built-in policy fails as it does.
+    """Loading or compiling `hooks`, a file; anything else fails as it does.
 
     Raises:
         UsageError: `hooks` is a user's file, and something is wrong with it.
@@ -41,7 +40,7 @@ def _cause(text: str) -> str:
 
 def _line(text: str, path: str) -> str:
     """``:12``: where the error says it is, else where the name that it quotes first stands; empty if neither is."""
-    if places := _PLACE.findall(text):
+    if places := re.findall(rf'File "{re.escape(path)}", line (\d+)', text):
         return f":{places[-1]}"
     names = _QUOTED.findall(_cause(text))
     for number, line in enumerate(Path(path).read_text(encoding="utf-8").splitlines(), start=1):

@@ -6,7 +6,7 @@ import numpy as np
 
 from pointsman.engine.index.bits import bit, count, lowest, without_lowest
 from pointsman.engine.index.free_gpus import give
-from pointsman.engine.jit.compile import apart, core
+from pointsman.engine.jit.compile import core, exported
 from pointsman.engine.placement.eligible import admits
 from pointsman.engine.placement.occupancy import OVER, WHOLE, bytes_of, note_single
 from pointsman.engine.state.records import DIVIDE, ENTER, EXIT, SEAT_BITS, SOLE_OCCUPANTS, Int, State
@@ -154,7 +154,7 @@ def _unplace(S: State) -> None:
     S.g[0].placed = 0
 
 
-@apart("int64(int64, int64, int64)")
+@exported("int64(int64, int64, int64)")
 def sharing(address: Int, what: Int, j: Int) -> Int:
     """See `records.ENTER`. Answers a GPU, where one is asked for."""
     S = open_state(address)

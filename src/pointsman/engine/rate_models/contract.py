@@ -31,7 +31,7 @@ class BaseModel(ABC):
     form: ClassVar[str]
     """``tree[:PARAM=VALUE,...]``"""
     units: ClassVar[tuple[str, ...]] = ()
-    """Its compiled code, by the names of `engine.jit.loading.BESIDE`."""
+    """Its compiled code (`engine.jit.units`)."""
     may_exceed_nominal: ClassVar[bool] = False
     """Whether a job may be faster than its nominal rate."""
     counts_iterations: ClassVar[bool] = False

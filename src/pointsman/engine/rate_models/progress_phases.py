@@ -6,7 +6,7 @@ import numpy as np
 
 from pointsman.engine.actions.verbs import settle
 from pointsman.engine.index.dirty_jobs import mark
-from pointsman.engine.jit.compile import apart, core
+from pointsman.engine.jit.compile import core, exported
 from pointsman.engine.state.due_times import NEVER, after
 from pointsman.engine.state.records import NEXT, Int, State, World
 from pointsman.engine.state.state_pointer import open_state, open_world
@@ -21,7 +21,7 @@ def _find_turn(S: State, W: World, j: Int) -> None:
     T.turn = after(S.g[0].now, left, J.rate) if J.stage + 1 < S.g[0].stages else np.int64(NEVER)
 
 
-@apart("int64(int64, int64, int64)")
+@exported("int64(int64, int64, int64)")
 def stages(address: Int, what: Int, j: Int) -> Int:
     """See `records.TURN`."""
     S = open_state(address)

@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from pointsman.engine.jit.compile import apart
+from pointsman.engine.jit.compile import exported
 from pointsman.engine.rate_models.rates import FINEST, row_of
 from pointsman.engine.rate_models.tabulated import racks_of
 from pointsman.engine.state.records import Int
 from pointsman.engine.state.state_pointer import open_state
 
 
-@apart("int64(int64, int64, int64)")
+@exported("int64(int64, int64, int64)")
 def tree(address: Int, what: Int, j: Int) -> Int:
     """The rate of job `j` where it is, in 1/2**30: that of its model on so many racks over its communication cost."""
     S = open_state(address)

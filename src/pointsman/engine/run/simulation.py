@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pointsman.engine.jit.ahead import HOSTED_HOOKS, load_policy
-from pointsman.engine.jit.loading import load_beside
+from pointsman.engine.jit.loaded import unit
+from pointsman.engine.jit.policy_code import HOSTED_HOOKS, load_policy
+from pointsman.engine.jit.units import ADOPTING, PYTHON_API
 from pointsman.engine.run.adoption import (
     check_forecasts,
     check_takeover,
@@ -80,7 +81,7 @@ class Simulation:
         self.engine_s = 0.0
         self.decide_s = 0.0
         self.kept = kept or KeptLog()
-        self.view = View(self, load_beside("python_api")) if self.hosted else None
+        self.view = View(self, unit(PYTHON_API)) if self.hosted else None
 
     @property
     def now_ms(self) -> int:
@@ -192,7 +193,7 @@ class Simulation:
     def foreseen(self) -> "Simulation":
         """The future under the same policy as far as a policy can know it: see `View.what_if`."""
         handle = blindfolded(snapshot(self.handle, room=False))
-        load_beside("adopting").reschedule(handle.address)
+        unit(ADOPTING).reschedule(handle.address)
         return self._beside(handle, policy_of_its_own(self.policy), KeptLog())
 
     def what_if(self, policy: "str | CompiledPolicy | Policy") -> "Simulation":
@@ -241,7 +242,7 @@ class Simulation:
 
     def take_over(self) -> None:
         """The policy knows nothing of the jobs that are there: it hears of them as of new ones, and decides."""
-        adopting = load_beside("adopting")
+        adopting = unit(ADOPTING)
         adopting.adopt(self.handle.address)
         adopting.reschedule(self.handle.address)
         self._let_transfers_begin()
@@ -277,7 +278,7 @@ class Simulation:
         state = self.handle.state
         if not state.g[0]["admits"]:
             for job in state.lists[WAITING, : int(state.g[0]["waiting"])].tolist():
-                load_beside("python_api").admit(self.handle.address, job)
+                unit(PYTHON_API).admit(self.handle.address, job)
 
 
 def policy_of_its_own(policy: Any) -> Any:

@@ -13,7 +13,16 @@ from pointsman.engine.actions.eviction_cache import FREED
 from pointsman.engine.estimates.history import COLUMNS
 from pointsman.engine.estimates.keys import NOTHING
 from pointsman.engine.index.event_heap import AROUND, LATEST
-from pointsman.engine.jit.loading import load_beside, load_factor
+from pointsman.engine.jit.loaded import unit
+from pointsman.engine.jit.units import (
+    AUDIT,
+    CONTENTION,
+    HISTORY,
+    SCRIPTED_EVENTS,
+    SHARED_GPUS,
+    TOLD_EVENTS,
+    factor_unit,
+)
 from pointsman.engine.placement.occupancy import SINGLES
 from pointsman.engine.rate_models.base.tree import Tree
 from pointsman.engine.rate_models.contract import Factor
@@ -206,19 +215,19 @@ def build(
     state.g["stages"] = speeds.stages
     state.g["node_factor"] = next((f + 1 for f, factor in enumerate(terms.factors) if factor.counts_nodes), 0)
     if sharing:
-        state.g["network"] = load_beside("contention").network.address
+        state.g["network"] = unit(CONTENTION).addresses["network"]
     if limit > 1:
-        state.g["sharing"] = load_beside("shared_gpus").sharing.address
+        state.g["sharing"] = unit(SHARED_GPUS).addresses["sharing"]
     Tree().install_costs(state)  # by which policies may choose GPUs in any rate model
     terms.base_model.install(state, admits=rules.admits)
     if history is not NOTHING:
-        state.g["history"] = load_beside("history").history.address
+        state.g["history"] = unit(HISTORY).addresses["history"]
     if rules.audit:
-        state.g["audit"] = load_beside("audit").audit.address
+        state.g["audit"] = unit(AUDIT).addresses["audit"]
     if rules.outside:
-        state.g["scripted_events"] = load_beside("told_events").apply_told.address
+        state.g["scripted_events"] = unit(TOLD_EVENTS).addresses["apply_told"]
     elif len(script):
-        state.g["scripted_events"] = load_beside("scripted_events").apply_script.address
+        state.g["scripted_events"] = unit(SCRIPTED_EVENTS).addresses["apply_script"]
     world = World(
         clock=_clock(len(trace), len(script), trace, rules),
         truth=np.zeros(slots, TRUTH),
@@ -249,7 +258,7 @@ def _factors(
     numbers = [factor.numbers(layout, speeds) for factor in factors]
     loads = [factor.loads(layout) for factor in factors]
     for f, factor in enumerate(factors):
-        records["unit"][f] = load_factor(factor.unit()).factor.address
+        records["unit"][f] = unit(factor_unit(factor.unit())).addresses["factor"]
         records["on_computing"][f] = factor.slows == "computing"
         records["role"][f] = _role(factor, factors)
         records["numbers"][f] = sum(map(len, numbers[:f]))

@@ -8,9 +8,9 @@ the JIT off the handle is looked up in a dictionary.
 from typing import Any
 
 import numpy as np
-from numba import config
 
-from pointsman.engine.jit.compile import APART
+from pointsman.engine.jit.compile import BY_ADDRESS
+from pointsman.engine.jit.mode import AS_PYTHON, COMPILING
 from pointsman.engine.state.records import (
     ALT,
     BUCKET,
@@ -94,18 +94,18 @@ class Handle:
                 raise AssertionError(
                     f"{array.dtype} array is not the contiguous {ndim}-dimensional {dtype} of the state"
                 )
-        if config.DISABLE_JIT:
+        if AS_PYTHON:
             state = State(*(_with_attributes(a) for a in state))
             world = World(*(_with_attributes(a) for a in world))
         self.state, self.world = state, world
         self._directory = np.array([(a.ctypes.data, a.shape[0], a.shape[-1]) for a in arrays], np.int64)
         self.address = self._directory.ctypes.data
         state.g["address"] = self.address
-        if config.DISABLE_JIT:
+        if AS_PYTHON:
             _OPEN[self.address] = (state, world)
 
     def __del__(self) -> None:
-        if config.DISABLE_JIT:
+        if AS_PYTHON:
             _OPEN.pop(getattr(self, "address", 0), None)
 
     @property
@@ -135,7 +135,7 @@ def _with_attributes(array: np.ndarray) -> np.ndarray:
     return array.view(_FromTheFront)
 
 
-if config.DISABLE_JIT:
+if not COMPILING:
 
     def open_state(address: int) -> State:
         """The state behind a handle's address."""
@@ -146,8 +146,8 @@ if config.DISABLE_JIT:
         return _OPEN[address][1]
 
     def call_apart(function: int, address: int, what: int, j: int) -> int:
-        """Call what `compile.apart` made."""
-        return APART[function](address, what, j)
+        """Call an exported function by what stands for its address."""
+        return BY_ADDRESS[function](address, what, j)
 
     def prefetch(rows: np.ndarray, index: int) -> None:
         """Nothing, for nothing is gained by it here."""
@@ -174,7 +174,7 @@ else:
 
     @intrinsic
     def call_apart(typingctx: Any, function: Any, address: Any, what: Any, j: Any) -> Any:
-        """Call what `compile.apart` made, of signature ``int64(int64, int64, int64)``."""
+        """Call an exported function by its address, of signature ``int64(int64, int64, int64)``."""
 
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             i64 = ir.IntType(64)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from pointsman.engine.actions.verbs import ITERATIONS
-from pointsman.engine.jit.compile import cold, core, entry
+from pointsman.engine.jit.compile import cold, core, exported
 from pointsman.engine.run.loop.instants import ADVANCE, COMMIT, REVIEW_CLAIMS, instant, log_is_full, next_time
 from pointsman.engine.run.sampling import sample
 from pointsman.engine.run.stops import AUDIT_FAILED, DECISIONS, DONE, HOSTED, LOG_FULL, UNTIL
@@ -48,7 +48,7 @@ def _inspect(address: Int) -> None:
             W.clock[0].audit_failed = call_apart(S.g[0].network, address, AUDIT, np.int64(0))
 
 
-@entry("int64(int64, int64, int64)")
+@exported("int64(int64, int64, int64)", releases_gil=True)
 def run(address: Int, until: Int, decisions: Int) -> Int:
     """Simulate until `until` (ms) or for so many decisions of the compiled policy; with `decisions` 0, to the next
     decision of a hosted policy, whose last pass is carried out first. Answers why it stopped.

@@ -1,54 +1,53 @@
-"""The three hooks of a policy, which the loop calls by their addresses in ``State.g``.
-
-This module is a template: `loading.load_hooks` writes copies in which the import of the hooks names another policy.
-"""
+"""The hooks of a policy, which the loop calls by their addresses in ``State.g``: a unit of every policy's module."""
 
 import dis
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from pointsman.engine.actions.python_policy_hooks import decide, on_event, on_run
-from pointsman.engine.jit.compile import apart
+from pointsman.engine.jit.compile import exported
 from pointsman.engine.state.records import Int
 from pointsman.engine.state.state_pointer import open_state
+from pointsman.errors import UsageError
+
+HOOKS = ("decide", "on_event", "on_run")
+_NOTHING = ("RESUME", "NOP", "LOAD_CONST", "LOAD_SMALL_INT", "RETURN_CONST", "RETURN_VALUE")
 
 
-def _address(hook: Any, caller: Callable[[int, int, int], int]) -> int:
-    """Where `caller` is, compiled; 0 if the hook that it calls does nothing."""
-    nothing = ("RESUME", "NOP", "LOAD_CONST", "RETURN_CONST", "RETURN_VALUE")
-    if all(step.opname in nothing for step in dis.get_instructions(getattr(hook, "py_func", hook))):
-        return 0
-    UNITS.append(apart("int64(int64, int64, int64)")(caller))
-    return int(UNITS[-1].address)
+def unit_of(policy: ModuleType) -> list[Callable[..., Any]]:
+    """What the loop calls of the hooks of a module, without those that do nothing.
+
+    Raises:
+        UsageError: the module lacks a hook.
+    """
+    if missing := [name for name in HOOKS if not hasattr(policy, name)]:
+        at = policy.__file__ or policy.__name__
+        raise UsageError(f"{at}: there is no {missing[0]}: a compiled policy has the functions {', '.join(HOOKS)}")
+    decides, hears_event, hears_run = (getattr(policy, name) for name in HOOKS)
+
+    @exported("int64(int64, int64, int64)")
+    def decide(address: Int, what: Int, j: Int) -> Int:
+        """The policy decides."""
+        decides(open_state(address))
+        return np.int64(0)
+
+    @exported("int64(int64, int64, int64)")
+    def on_event(address: Int, what: Int, j: Int) -> Int:
+        """An event of kind `what` of job `j`, or of no job: -1."""
+        hears_event(open_state(address), what, j)
+        return np.int64(0)
+
+    @exported("int64(int64, int64, int64)")
+    def on_run(address: Int, what: Int, j: Int) -> Int:
+        """Job `j` runs at another rate."""
+        hears_run(open_state(address), j)
+        return np.int64(0)
+
+    made = {decide: decides, on_event: hears_event, on_run: hears_run}
+    return [function for function, hook in made.items() if not _does_nothing(hook)]
 
 
-UNITS: list[Any] = []
-"""What was compiled: its addresses are good as long as it is kept."""
-
-
-def call_on_event(address: Int, what: Int, j: Int) -> Int:
-    """An event of kind `what` of job `j`, or of no job: -1."""
-    on_event(open_state(address), what, j)
-    return np.int64(0)
-
-
-def call_on_run(address: Int, what: Int, j: Int) -> Int:
-    """Job `j` runs at another rate."""
-    on_run(open_state(address), j)
-    return np.int64(0)
-
-
-def call_decide(address: Int, what: Int, j: Int) -> Int:
-    """The policy decides."""
-    decide(open_state(address))
-    return np.int64(0)
-
-
-ADDRESSES = {
-    "on_event": _address(on_event, call_on_event),
-    "on_run": _address(on_run, call_on_run),
-    "decide": _address(decide, call_decide),
-}
-"""By the fields of ``State.g``."""
+def _does_nothing(hook: Any) -> bool:
+    return all(step.opname in _NOTHING for step in dis.get_instructions(getattr(hook, "py_func", hook)))

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pointsman.engine.jit.compile import apart, core
+from pointsman.engine.jit.compile import core, exported
 from pointsman.engine.run.loop.event_kinds import CANCEL, NODE_DOWN
 from pointsman.engine.run.loop.job_events import leave
 from pointsman.engine.run.loop.node_events import change_node, slot_of
@@ -20,7 +20,7 @@ def _first_job_on(S: State, n: Int) -> Int:
     return np.int64(-1)
 
 
-@apart("int64(int64, int64, int64)")
+@exported("int64(int64, int64, int64)")
 def apply_script(address: Int, what: Int, j: Int) -> Int:
     """Apply the next scripted event: a user cancels a job, a node changes its state; on a node gone DOWN jobs fail."""
     S = open_state(address)

@@ -4,13 +4,13 @@ from pointsman.engine.actions.factors import begin_running
 from pointsman.engine.actions.verbs import PENDING, RUNNING, STARTING, STOPPING, bind, note_stopping, take_place
 from pointsman.engine.estimates.history import FORETELL
 from pointsman.engine.index.dirty_jobs import mark
-from pointsman.engine.jit.compile import entry
+from pointsman.engine.jit.compile import exported
 from pointsman.engine.run.loop import job_events
 from pointsman.engine.state.records import Int
 from pointsman.engine.state.state_pointer import call_apart, open_state, open_world
 
 
-@entry("int64(int64, int64)")
+@exported("int64(int64, int64)")
 def begin(address: Int, row: Int) -> Int:
     """The slot that the job of `row` of the trace has from now on; nothing has happened to it."""
     S = open_state(address)
@@ -19,7 +19,7 @@ def begin(address: Int, row: Int) -> Int:
     return j
 
 
-@entry("void(int64, int64)")
+@exported("void(int64, int64)")
 def seat(address: Int, j: Int) -> None:
     """The job in slot `j`, whose record says what has happened to it, is in its state, on the GPUs in State.place.
     `adopting.adopt` is to follow.

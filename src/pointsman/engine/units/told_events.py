@@ -17,7 +17,7 @@ from pointsman.engine.actions.verbs import (
 )
 from pointsman.engine.index.dirty_jobs import mark
 from pointsman.engine.index.queues import dequeue
-from pointsman.engine.jit.compile import apart, core
+from pointsman.engine.jit.compile import core, exported
 from pointsman.engine.run.loop.event_kinds import (
     CANCEL,
     FAIL,
@@ -146,7 +146,7 @@ def _let_arrive(S: State, W: World, row: Int) -> None:
         submit(S, W)
 
 
-@apart("int64(int64, int64, int64)")
+@exported("int64(int64, int64, int64)")
 def apply_told(address: Int, what: Int, j: Int) -> Int:
     """Apply what is told next. What does not fit the state of its job is counted, and changes nothing."""
     S = open_state(address)

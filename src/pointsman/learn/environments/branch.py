@@ -3,10 +3,11 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from pointsman.engine.jit.loaded import unit
 from pointsman.errors import UsageError
 from pointsman.learn.environments.batch_state import Arena
 from pointsman.learn.environments.compiled import columns
-from pointsman.learn.environments.loading import load_branching
+from pointsman.learn.environments.loading import BRANCHING
 from pointsman.learn.environments.setting import Made
 
 
@@ -16,7 +17,7 @@ class Branch:
     def __init__(self, made: Made, rules: NDArray[np.int64]) -> None:
         if made.choice != "gangs":
             raise UsageError("choices can be tried in PlaceGang only")
-        self._worth = load_branching().worth_of
+        self._worth = unit(BRANCHING).worth_of
         self._arena, self._rules = Arena(made.template, 1), rules
         self._desk = np.zeros((1, columns.DESK), np.int64)
         self._desk[:, columns.ADDRESS] = self._arena.addresses

@@ -1,115 +1,46 @@
-"""Compiled code of the environments: templates, with the choice, the observation and the reward put in."""
+"""Compiled code of the environments, with the choice, the observation and the reward put in."""
 
-import functools
-import importlib
 from inspect import signature
 from pathlib import Path
 from types import ModuleType
 
-from pointsman.engine.jit.loading import HOOKS, HOSTED, PACKAGE, TEMPLATE, build_folder, load_template, module_of
-from pointsman.engine.jit.loading import _stamped as stamped
+from pointsman.engine.jit.units import hooks_unit, module_at
 from pointsman.errors import UsageError
 from pointsman.inputs.did_you_mean import did_you_mean
 from pointsman.inputs.file_name import names_file
 from pointsman.learn.environments.compiled.features.extent import Extent
 
 ANY = Extent()
-HERE = Path(__file__).parent / "compiled"
 ROOM = "pointsman.learn.environments.compiled"
-CHOICE = f"from {ROOM}.picking import act, is_choice, look, waits"
-OBSERVATION = f"from {ROOM}.observations.topdrl import observe"
-STEP = f"from {ROOM}.episode import step_one"
-REWARD = f"from {ROOM}.rewards.throughput import at_start, flow"
+DECIDING, GANG_DECIDING, WATCHING = f"{ROOM}.deciding", f"{ROOM}.gang_deciding", f"{ROOM}.watching"
+BRANCHING, BOOKKEEPING = f"{ROOM}.branching", hooks_unit(f"{ROOM}.bookkeeping")
+_HERE = Path(__file__).parent / "compiled"
+CHOICES = ("gangs", "picking", "choosing")
 
 
-@functools.cache
-def load_episode(choice: str) -> ModuleType:
-    """`episode`, where agents choose by the module `choice`."""
-    line = CHOICE.replace("picking", choice)
-    return load_template(HERE / "episode.py", {CHOICE: line}, _sources(f"{ROOM}.episode", f"{ROOM}.{choice}"))
+def episode_unit(choice: str) -> str:
+    """The unit of episodes in which agents choose by the module `choice`."""
+    return f"{ROOM}.episode:{ROOM}.{choice}"
 
 
-@functools.cache
-def load_branching() -> ModuleType:
-    """`branching`, with the step of PlaceGang's episodes."""
-    line = f"from {load_episode('gangs').__name__} import step_one"
-    return load_template(HERE / "branching.py", {STEP: line}, _sources(f"{ROOM}.branching", f"{ROOM}.gangs"))
+def observation_unit(name: str) -> str:
+    """The unit of an observation: one of ours, or a file."""
+    return f"{ROOM}.observing:{_named(name, 'observations')}"
 
 
-@functools.cache
-def load_bookkeeping() -> ModuleType:
-    """The hooks by which the loop keeps the books of an episode, as `loading.load_hooks` loads those of a policy."""
-    hooks = f"{ROOM}.bookkeeping"
-    return load_template(PACKAGE / TEMPLATE, {HOOKS: HOOKS.replace(HOSTED, hooks)}, _sources(hooks))
+def reward_unit(name: str) -> str:
+    """The unit of a reward: one of ours, or a file."""
+    return f"{ROOM}.rewarding:{_named(name, 'rewards')}"
 
 
-@functools.cache
-def load_observation(name: str) -> ModuleType:
-    """`observing`, with the observation `name`: one of ours, or a file."""
-    module = _named(name, "observations")
-    line = f"from {module_of(module)} import observe"
-    return load_template(HERE / "observing.py", {OBSERVATION: line}, _sources(f"{ROOM}.observing", module))
-
-
-@functools.cache
-def load_reward(name: str) -> ModuleType:
-    """`rewarding`, with the reward `name`: one of ours, or a file."""
-    module = _named(name, "rewards")
-    line = f"from {module_of(module)} import at_start, flow"
-    return load_template(HERE / "rewarding.py", {REWARD: line}, _sources(f"{ROOM}.rewarding", module))
-
-
-@functools.cache
-def load_deciding() -> ModuleType:
-    """`deciding`."""
-    return load_template(HERE / "deciding.py", {}, _sources(f"{ROOM}.deciding"))
-
-
-@functools.cache
-def load_gang_deciding() -> ModuleType:
-    """`gang_deciding`."""
-    return load_template(HERE / "gang_deciding.py", {}, _sources(f"{ROOM}.gang_deciding"))
-
-
-@functools.cache
-def load_watching() -> ModuleType:
-    """`watching`."""
-    return load_template(HERE / "watching.py", {}, _sources(f"{ROOM}.watching"))
-
-
-def mark() -> Path:
-    """A file that is there when all parts have been compiled from the sources as they are."""
-    return build_folder() / f"{stamped('environments', '', sorted(HERE.rglob('*.py')))}.done"
-
-
-def parts() -> list[tuple[str, str]]:
-    """All that there is to load, what takes longest first: what it is, and its name."""
-    shipped = [("observation", name) for name in _known("observations")] + [("reward", n) for n in _known("rewards")]
-    episodes = [("episode", choice) for choice in ("gangs", "picking", "choosing")]
+def all_units() -> list[str]:
+    """The units of all choices, observations and rewards that we have."""
     return [
-        *episodes,
-        ("branching", ""),
-        ("gang deciding", ""),
-        ("watching", ""),
-        ("deciding", ""),
-        ("bookkeeping", ""),
-        *shipped,
+        *map(episode_unit, CHOICES),
+        *(BRANCHING, GANG_DECIDING, WATCHING, DECIDING, BOOKKEEPING),
+        *map(observation_unit, _known("observations")),
+        *map(reward_unit, _known("rewards")),
     ]
-
-
-def load_part(kind: str, name: str) -> None:
-    """Compile one of `parts`, or load it if it is compiled."""
-    alone = {
-        "deciding": load_deciding,
-        "gang deciding": load_gang_deciding,
-        "watching": load_watching,
-        "bookkeeping": load_bookkeeping,
-        "branching": load_branching,
-    }
-    if kind in alone:
-        alone[kind]()
-    else:
-        {"episode": load_episode, "observation": load_observation, "reward": load_reward}[kind](name)
 
 
 def shapes_of(observation: str, slots: int, extent: Extent = ANY) -> dict[str, tuple[int, ...]]:
@@ -124,7 +55,7 @@ def version_of(observation: str) -> int:
 
 
 def _observation(name: str) -> ModuleType:
-    return importlib.import_module(module_of(_named(name, "observations")))
+    return module_at(_named(name, "observations"))
 
 
 def _named(name: str, folder: str) -> str:
@@ -140,15 +71,4 @@ def _named(name: str, folder: str) -> str:
 
 
 def _known(folder: str) -> list[str]:
-    return sorted(path.stem for path in (HERE / folder).glob("*.py") if path.stem != "__init__")
-
-
-def _sources(*modules: str) -> list[Path]:
-    """The files of these modules; what they import is found by `engine.jit.sources`."""
-    return [_file(module) for module in modules]
-
-
-def _file(module: str) -> Path:
-    if module.endswith(".py"):
-        return Path(module)
-    return PACKAGE.parent.joinpath(*module.split(".")).with_suffix(".py")
+    return sorted(path.stem for path in (_HERE / folder).glob("*.py") if path.stem != "__init__")

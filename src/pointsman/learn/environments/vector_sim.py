@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from pointsman.engine.jit.loaded import units
 from pointsman.engine.run.stops import said_by_factor
 from pointsman.engine.state.state_pointer import Handle
 from pointsman.errors import RunError
@@ -14,10 +15,10 @@ from pointsman.learn.environments.branch import Branch
 from pointsman.learn.environments.compiled import columns
 from pointsman.learn.environments.compiled.features.extent import extent_of
 from pointsman.learn.environments.loading import (
-    load_bookkeeping,
-    load_episode,
-    load_observation,
-    load_reward,
+    BOOKKEEPING,
+    episode_unit,
+    observation_unit,
+    reward_unit,
     shapes_of,
 )
 from pointsman.learn.environments.setting import Made
@@ -30,15 +31,15 @@ class Fleet:
 
     def __init__(self, made: Made, size: int, threads: int = 1) -> None:
         self.made = made
-        self._episode = load_episode(made.choice)
-        self._observing = load_observation(made.observation)
+        self._episode, self._observing, rewarding, bookkeeping = units(
+            episode_unit(made.choice), observation_unit(made.observation), reward_unit(made.reward), BOOKKEEPING
+        )
         self.shapes = shapes_of(made.observation, made.setting.slots, extent_of(made.template.state))
         self._rules = made.rules.copy()
-        self._reward = load_reward(made.reward).reward  # kept, for its address is
-        for hook, address in load_bookkeeping().ADDRESSES.items():
+        for hook, address in bookkeeping.addresses.items():
             made.template.state.g[hook] = address
         self._arena = Arena(made.template, size)
-        self._rules[columns.REWARDING] = self._reward.address
+        self._rules[columns.REWARDING] = rewarding.addresses["reward"]
         self._rules[columns.TRACE_AT] = self._arena.trace_at
         self._desk = np.zeros((size, columns.DESK), np.int64)
         self._desk[:, columns.ADDRESS] = self._arena.addresses

@@ -5,10 +5,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from pointsman.engine.jit.loaded import unit
 from pointsman.engine.rate_models.factors.learned_neighbours import LAWS, TIMES
 from pointsman.engine.rate_models.rates import FINEST
 from pointsman.engine.state.records import OF_POLICY
-from pointsman.learn.environments.loading import load_watching
+from pointsman.learn.environments.compiled.columns import NOTED
+from pointsman.learn.environments.loading import WATCHING
 from pointsman.policies.placers.candidates.places import MOST as MOST_CANDIDATES
 from pointsman.speed.interference.learned.file import MOST
 from pointsman.speed.interference.online.learner import times_of
@@ -65,9 +67,9 @@ class ClosedLoop:
         have, and how many times as long they compute (n).
         """
         factor, slots = self._found(view), len(view._state.jobs)
-        watching = load_watching()
+        watching = unit(WATCHING)
         if len(self._noted) < slots:
-            self._noted = np.full((slots, watching.NOTED), -1.0)
+            self._noted = np.full((slots, NOTED), -1.0)
             self._rows, self._slow_downs = np.zeros(slots, np.int64), np.zeros(slots)
         many = watching.watch(view._address, factor, self._noted, self._rows, self._slow_downs)
         return self._rows[:many].copy(), self._slow_downs[:many].copy()
@@ -96,7 +98,7 @@ class ClosedLoop:
 
     def model_of(self, view: "View", job: int) -> int:
         """Which of the learner's models a job has; -1 if none."""
-        return load_watching().model(view._address, self._found(view), job)
+        return unit(WATCHING).model(view._address, self._found(view), job)
 
     def take_error(self) -> float | None:
         """The mean share by which forecasts of slow-downs were wrong since this was last asked; None: none were."""
@@ -109,7 +111,7 @@ class ClosedLoop:
         """
         slowness, unknown = np.empty(MOST_CANDIDATES), np.empty(MOST_CANDIDATES)
         uncertainty = self.ledger.uncertainty(self.learner.disagreement)
-        load_watching().weigh(view._address, self._found(view), job, mask, uncertainty, slowness, unknown)
+        unit(WATCHING).weigh(view._address, self._found(view), job, mask, uncertainty, slowness, unknown)
         return slowness, unknown
 
     def tell(self, view: "View") -> None:

@@ -17,14 +17,15 @@ class Judge:
     """The network of `made`, on a cluster that so many schedulers share."""
 
     def __init__(self, made: "Checkpoint", cluster: "Cluster", schedulers: int = 1) -> None:
+        from pointsman.engine.jit.loaded import unit
         from pointsman.learn.environments.compiled.columns import ADDRESS, DESK
         from pointsman.learn.environments.compiled.features.extent import Extent
-        from pointsman.learn.environments.loading import load_observation
+        from pointsman.learn.environments.loading import observation_unit
 
         layout, name = cluster.layout(), made.card.observation.name
         made.network.on_cluster(cluster, schedulers)
         self.seen = Seen(made, name, Extent(len(layout.node_gpus), int(layout.node_gpus.sum()), schedulers))
-        self._observe = load_observation(name).observe_all
+        self._observe = unit(observation_unit(name)).observe_all
         self._desk, self._address = np.zeros((1, DESK), np.int64), ADDRESS
 
     def choose(self, view: "View", window: NDArray[np.int64], mask: NDArray[np.int8]) -> int:

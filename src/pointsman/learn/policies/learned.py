@@ -84,7 +84,8 @@ class LearnedPicker:
         ] = None,
     ) -> None:
         """A policy of a checkpoint; `patience_durations` bounds waiting (`learn/policies/overdue.py`)."""
-        from pointsman.learn.environments.loading import load_deciding, load_observation
+        from pointsman.engine.jit.loaded import unit
+        from pointsman.learn.environments.loading import DECIDING, observation_unit
         from pointsman.policies.pickers.gpu_pickers import GPU_PICKERS
 
         made = trained(self.name, checkpoint, observation)
@@ -92,9 +93,9 @@ class LearnedPicker:
         if picker not in GPU_PICKERS:
             known = did_you_mean(picker, GPU_PICKERS)
             raise UsageError(f"{self.name}.gpus = {picker!r:.60}: there is no such GPU picker ({known})")
-        self._how, self._start = GPU_PICKERS.index(picker), load_deciding().start
+        self._how, self._start = GPU_PICKERS.index(picker), unit(DECIDING).start
         builder = observation or made.card.observation.name
-        self._seen, self._look = Seen(made, builder), load_observation(builder).look
+        self._seen, self._look = Seen(made, builder), unit(observation_unit(builder)).look
         self._window = np.full(self._seen.actions - 1, -1, np.int64)
         self._mask = np.zeros(self._seen.actions, np.int8)
         self._patience = Patience(patience_durations, self.name)

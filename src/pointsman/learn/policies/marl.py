@@ -43,7 +43,8 @@ class Marl(GangOrder):
         run_time_quantile: Annotated[float, QUANTILE] = 0.75,
     ) -> None:
         """A policy of a checkpoint."""
-        from pointsman.learn.environments.loading import load_gang_deciding
+        from pointsman.engine.jit.loaded import unit
+        from pointsman.learn.environments.loading import GANG_DECIDING
 
         found = trained(self.name, checkpoint)
         self._made = replace(found, network=deepcopy(found.network))  # which is told of the cluster of this run
@@ -57,7 +58,7 @@ class Marl(GangOrder):
         self.interference = interference
         if not 1 <= self.divides_among <= 1000:
             raise UsageError(f"marl.schedulers = {self.divides_among}: it must be from 1 to 1000")
-        self._deciding = load_gang_deciding()
+        self._deciding = unit(GANG_DECIDING)
         self._window = np.full((1, 1), -1, np.int64)
         self._mask = np.zeros(self._made.card.observation.actions, np.int8)
 

@@ -65,8 +65,9 @@ class MetaRl(GangOrder):
         run_time_quantile: Annotated[float, QUANTILE] = 0.75,
     ) -> None:
         """A policy that knows what runs under other truths have in common, what one run taught it, or nothing."""
+        from pointsman.engine.jit.loaded import unit
         from pointsman.learn.environments.compiled.gangs import ACTIONS
-        from pointsman.learn.environments.loading import load_gang_deciding
+        from pointsman.learn.environments.loading import GANG_DECIDING
         from pointsman.learn.policies.adaptation.adapting import Adapting
         from pointsman.learn.policies.adaptation.meta_network import has_network, network_in
         from pointsman.learn.policies.closed_loop import ClosedLoop
@@ -94,7 +95,7 @@ class MetaRl(GangOrder):
         self._refit_ends, self._learn = refit_ends, learn
         self._forecasts: dict[int, float] = {}
         """Of jobs that hold GPUs, by row: how many times as long as alone each was to take."""
-        self._deciding = load_gang_deciding()
+        self._deciding = unit(GANG_DECIDING)
         self._weights = np.array(shipped.COSTS)
         self._window = np.full((1, 1), -1, np.int64)
         self._mask = np.zeros(ACTIONS, np.int8)

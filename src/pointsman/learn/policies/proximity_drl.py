@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from pointsman.errors import InputError, UsageError
+from pointsman.learn.environments.compiled.columns import LATER, NOW, OVER_LIMIT
 from pointsman.learn.policies.learned import Seen, trained
 from pointsman.types import Knowledge, Reason
 
@@ -28,8 +29,9 @@ class ProximityDrl:
 
     def __init__(self, checkpoint: str = "") -> None:
         """`checkpoint` is a directory; by default the shipped one."""
+        from pointsman.engine.jit.loaded import unit
         from pointsman.learn.environments.compiled.columns import ADDRESS, DESK
-        from pointsman.learn.environments.loading import load_deciding, load_observation
+        from pointsman.learn.environments.loading import DECIDING, observation_unit
 
         made = trained(self.name, checkpoint)
         order = made.card.environment.get("picker", "fcfs")
@@ -37,17 +39,17 @@ class ProximityDrl:
             raise InputError(f"trained on jobs in the order {order!r}, which no policy can follow", path=checkpoint)
         self._key, self._sign = KEYS[order]
         builder = made.card.observation.name
-        self._seen, self._observe = Seen(made, builder), load_observation(builder).observe_all
+        self._seen, self._observe = Seen(made, builder), unit(observation_unit(builder)).observe_all
         self._desk, self._address = np.zeros((1, DESK), np.int64), ADDRESS
         self._window, self._mask = np.full((1, 1), -1, np.int64), np.zeros(self._seen.actions, np.int8)
-        self._deciding = load_deciding()
+        self._deciding = unit(DECIDING)
 
     def decide(self, view: "View") -> None:
         """Place jobs until the next one does not fit, or the network would wait; queues at their limit are passed."""
         by_gpu = int(_chooses_gpus(view))
         for job in self._in_order(view) if view.free_gpus > 0 else ():
             able = self._deciding.look_at(view._address, job, self._mask, by_gpu)
-            if able == self._deciding.LATER or (able == self._deciding.NOW and not self._place(view, job, by_gpu)):
+            if able == LATER or (able == NOW and not self._place(view, job, by_gpu)):
                 return
 
     def _in_order(self, view: "View") -> list[int]:
@@ -78,7 +80,7 @@ class ProximityDrl:
         """Of a waiting job that fits: which goes before it, or that the network would rather wait."""
         by_gpu, look_at = int(_chooses_gpus(view)), self._deciding.look_at
         order = self._in_order(view)
-        passed = self._deciding.OVER_LIMIT
+        passed = OVER_LIMIT
         first = next(each for each in order if look_at(view._address, each, self._mask, by_gpu) != passed)
         if first != job:
             ahead = f"ahead of this one: {order.index(job):,}"

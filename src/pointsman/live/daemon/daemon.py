@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from pointsman.cluster import Cluster, load_cluster
-from pointsman.engine.jit.ahead import HOSTED_HOOKS, compile_ahead, units_of
+from pointsman.engine.jit.policy_code import HOSTED_HOOKS, load_policy
 from pointsman.errors import BackendError, InputError, PointsmanError, RunError, UsageError
 from pointsman.live.backends.local.rights import own_directory
 from pointsman.live.control.loop import ControlLoop
@@ -208,7 +208,7 @@ class Daemon:
             UsageError: it cannot run live, or not with these parameters.
         """
         policy: Any = deciding.spec.make(dict(deciding.params))
-        await asyncio.to_thread(compile_ahead, units_of(getattr(policy, "hooks", HOSTED_HOOKS)))
+        await asyncio.to_thread(load_policy, getattr(policy, "hooks", HOSTED_HOOKS))
         await self._sent(_Letter(deciding=deciding, uid=uid))
 
     def _switch(self, deciding: Deciding) -> None:

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from pointsman.cluster.hostlist import compress
-from pointsman.engine.jit.loading import load_beside
+from pointsman.engine.jit.loaded import unit
+from pointsman.engine.jit.units import PYTHON_API
 from pointsman.errors import UsageError
 from pointsman.explain.room import Room
 from pointsman.live.backends.facts import AttemptId, Parts, gpus_in, output_name
@@ -100,7 +101,7 @@ class Views:
     def reasons(self, pending: Iterable[int]) -> dict[int, str]:
         """Why each job waits, in a word."""
         loop, world = self.daemon.loop, self.daemon.loop.world
-        room, fits = Room(world.simulation, world.prepared), load_beside("python_api").fits
+        room, fits = Room(world.simulation, world.prepared), unit(PYTHON_API).fits
         jobs, address = world.simulation.handle.jobs, world.simulation.handle.address
         by_class: dict[int, str] = {}
         reasons = dict.fromkeys(loop.pauses.ends_ms(), PAUSED) | dict.fromkeys(loop.held, HELD)

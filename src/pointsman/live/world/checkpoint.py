@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from pointsman.engine.index.event_heap import AROUND
-from pointsman.engine.jit.loading import core_digest
 from pointsman.engine.setup.build import with_larger_inbox
 from pointsman.engine.state.state_pointer import Handle
 from pointsman.errors import RunError
 from pointsman.live.world.live_world import LiveWorld
+from pointsman.parallel.ray import source_digest
 from pointsman.version import __version__
 
 FORMAT = 1
@@ -101,7 +101,7 @@ def restore(world: LiveWorld, data: bytes) -> None:
 def identity(world: LiveWorld) -> str:
     """A digest of all that must be alike in the world that goes on."""
     handle, policy = world.simulation.handle, world.simulation.policy
-    made_of = f"{FORMAT} {__version__} {core_digest()} {policy.name} {world.made_of} {world.rules}"
+    made_of = f"{FORMAT} {__version__} {source_digest()} {policy.name} {world.made_of} {world.rules}"
     digest = hashlib.sha256(made_of.encode())
     arrays = {**handle.state._asdict(), **handle.world._asdict()}
     for name in _MADE_ALIKE:

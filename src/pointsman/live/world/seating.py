@@ -9,7 +9,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from pointsman.engine.jit.loading import load_beside
+from pointsman.engine.jit.loaded import unit
+from pointsman.engine.jit.units import SEATING
 from pointsman.engine.run.view import done_by
 from pointsman.errors import RunError
 from pointsman.live.world.live_world import Ask, LiveWorld
@@ -73,7 +74,7 @@ def take_seats(world: LiveWorld, seats: Iterable[Seat], now_ms: int, rows: int) 
     state, clock = handle.state, handle.world.clock[0]
     if clock["arrived"] > world.first_row or clock["jobs"] > world.first_row:
         raise RunError("jobs take their seats in a world that has not begun, and this one has")
-    seating = load_beside("seating")
+    seating = unit(SEATING)
     state.g["now"] = now_ms
     seats = sorted(seats)
     for seat in seats:

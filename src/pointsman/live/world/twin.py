@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from pointsman.engine.jit.loading import load_beside
+from pointsman.engine.jit.loaded import unit
+from pointsman.engine.jit.units import ADOPTING
 from pointsman.engine.run.blindfold import instants
 from pointsman.engine.run.simulation import Simulation
 from pointsman.engine.run.view import done_by
@@ -34,7 +35,7 @@ def as_simulation(world: LiveWorld, left_ms: Mapping[int, float], now_ms: int) -
     truth["work"] = done + left
     truth["finish"] = instants(now_ms + np.ceil(left / rate), now_ms + 1)
     g["outside"] = False
-    load_beside("adopting").reschedule(handle.address)
+    unit(ADOPTING).reschedule(handle.address)
     return world.simulation
 
 

@@ -18,7 +18,7 @@ class Goodput(BaseModel):
     name = "goodput"
     meaning = "rate includes the batch size, which jobs tune to their GPUs"
     form = "goodput"
-    units = ("progress_phases",)
+    units = ("pointsman.engine.rate_models.progress_phases",)
     shares_gpus = False
     may_exceed_nominal = True
     adapts_gangs = True
@@ -55,10 +55,10 @@ class Goodput(BaseModel):
 
     def install(self, state: "State", *, admits: bool) -> None:
         """The stages of progress, if any job's rate depends on them."""
-        from pointsman.engine.jit.loading import load_beside
+        from pointsman.engine.jit.loaded import address_of
 
         if state.g["stages"][0]:
-            state.g["staging"] = load_beside("progress_phases").stages.address
+            state.g["staging"] = address_of("pointsman.engine.rate_models.progress_phases.stages")
 
     def described(self, text: str) -> str:
         """The sentence of a report."""

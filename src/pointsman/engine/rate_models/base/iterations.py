@@ -35,7 +35,7 @@ class Iterations(BaseModel):
     name = "iterations"
     meaning = "jobs are chains of iterations on shared GPUs, each with one transfer"
     form = "iterations[:PARAM=VALUE,...]"
-    units = ("iterations",)
+    units = ("pointsman.engine.rate_models.chains.unit",)
     counts_iterations = True
     instead_of_congestion = "for a congested one give a larger b"
 
@@ -73,12 +73,12 @@ class Iterations(BaseModel):
 
     def install(self, state: "State", *, admits: bool) -> None:
         """The law of transfers, and the code that takes the steps of iterations."""
-        from pointsman.engine.jit.loading import load_beside
+        from pointsman.engine.jit.loaded import address_of
 
         g = state.g
         g["contention"], g["penalty"] = Contention.ITERATIONS, self.eta / self.b
         g["latency"], g["admits"] = ceil(self.a), admits
-        g["network"] = load_beside("iterations").iterations.address
+        g["network"] = address_of("pointsman.engine.rate_models.chains.unit.iterations")
 
     def described(self, text: str) -> str:
         """The sentence of a report."""

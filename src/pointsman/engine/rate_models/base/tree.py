@@ -33,7 +33,7 @@ class Tree(BaseModel):
     name = "tree"
     meaning = "rate falls with the numbers of racks, nodes and GPUs that a job spans"
     form = "tree[:PARAM=VALUE,...]"
-    units = ("tree",)
+    units = ("pointsman.engine.rate_models.tree",)
     shares_gpus = False
     instead_of_congestion = "for a dearer network give larger weights"
     recorded = "a recorded duration is the time on the GPUs asked for, where their place costs 1"
@@ -100,10 +100,10 @@ class Tree(BaseModel):
 
     def install(self, state: "State", *, admits: bool) -> None:
         """The weights, and the code that rates gangs by them."""
-        from pointsman.engine.jit.loading import load_beside
+        from pointsman.engine.jit.loaded import address_of
 
         self.install_costs(state)
-        state.g["tree"] = load_beside("tree").tree.address
+        state.g["tree"] = address_of("pointsman.engine.rate_models.tree.tree")
 
     def install_costs(self, state: "State") -> None:
         """The weights, by which policies may choose GPUs in any rate model."""

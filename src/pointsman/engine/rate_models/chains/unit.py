@@ -9,7 +9,7 @@ import numpy as np
 
 from pointsman.engine.actions.verbs import RUNNING
 from pointsman.engine.index.dirty_jobs import mark
-from pointsman.engine.jit.compile import apart, core
+from pointsman.engine.jit.compile import core, exported
 from pointsman.engine.placement.occupancy import BACKWARD, BACKWARDS, FORWARD, FORWARDS, OVER, jobs_on, seat
 from pointsman.engine.rate_models.chains.leaps import credit, land, land_neighbours, leap, meets_no_other
 from pointsman.engine.rate_models.chains.sending import begin_transfer, forget_transfer, get_ready, rate_transfer
@@ -265,7 +265,7 @@ def _audit(S: State, W: World) -> Int:
     return np.int64(0)
 
 
-@apart("int64(int64, int64, int64)")
+@exported("int64(int64, int64, int64)")
 def iterations(address: Int, what: Int, j: Int) -> Int:
     """See `records.SHARE`. Answers a Reason, how many transfers a policy should see to, or what `audit` found."""
     S = open_state(address)

@@ -8,7 +8,7 @@ can concern are rated again. Bytes per second are whole, and shares whole 1/1024
 import numpy as np
 
 from pointsman.engine.actions.verbs import RUNNING
-from pointsman.engine.jit.compile import apart, core
+from pointsman.engine.jit.compile import core, exported
 from pointsman.engine.rate_models.links.filling import FLOWS, fill, gather, slow_by
 from pointsman.engine.rate_models.links.rings import join, leave, worst_uplink
 from pointsman.engine.state.invariants import OVERBOOKED
@@ -63,7 +63,7 @@ def _audit(S: State) -> Int:
     return np.int64(0)
 
 
-@apart("int64(int64, int64, int64)")
+@exported("int64(int64, int64, int64)")
 def network(address: Int, what: Int, j: Int) -> Int:
     """See `records.SHARE`. Answers 0, or which fault `audit` knows by that number."""
     S = open_state(address)

@@ -4,8 +4,7 @@ import numpy as np
 
 from pointsman.engine.actions.claims import review_claims
 from pointsman.engine.index.event_heap import TOP, top_kind, top_slot
-from pointsman.engine.jit.compile import core
-from pointsman.engine.jit.services import service
+from pointsman.engine.jit.compile import core, exported
 from pointsman.engine.run.loop.event_kinds import STEP, TIMER
 from pointsman.engine.run.loop.hooks import tell
 from pointsman.engine.run.loop.job_events import apply, submit
@@ -113,7 +112,7 @@ def advance(S: State, W: World, t: Int, address: Int) -> Int:
     return DONE
 
 
-@service("instant", "int64(int64, int64, int64)")
+@exported("int64(State, int64, int64)")
 def instant(S: State, what: Int, t: Int) -> Int:
     """COMMIT: carry out the scheduling cycle; DONE or WRONG_FACTOR. ADVANCE: apply all events of `t`, and answer
     as `advance`. REVIEW_CLAIMS: see `claims.review_claims`.

@@ -1,17 +1,17 @@
-"""What a choice of PlaceGang is worth: the simulation as it is, copied, goes on from each choice as `scorer` would.
-
-This module is a template: `loading` writes a copy that imports the step of PlaceGang's episodes.
-"""
+"""What a choice of PlaceGang is worth: the simulation as it is, copied, goes on from each choice as `scorer` would."""
 
 import numpy as np
 
 from pointsman.engine.actions.verbs import RUNNING, work_done
-from pointsman.engine.jit.compile import cold, core, entry
+from pointsman.engine.jit.compile import cold, core, exported
 from pointsman.engine.state.records import Int, State
 from pointsman.engine.state.state_pointer import open_state
+from pointsman.learn.environments.compiled import gangs
 from pointsman.learn.environments.compiled.columns import ADDRESS, ELAPSED, OVER, REWARD, TAU
-from pointsman.learn.environments.compiled.episode import step_one
+from pointsman.learn.environments.compiled.episode import step_of
 from pointsman.learn.environments.compiled.usual import usual
+
+_step_one, _ = step_of(gangs)
 
 
 @cold
@@ -31,9 +31,10 @@ def _copy(source: np.ndarray, copy: np.ndarray) -> None:
         copy[i] = source[i]
 
 
-@entry(
+@exported(
     "void(int64[::1], int64[::1], int8[::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int8[:, ::1], "
-    "float64[:, ::1], int64[::1], int64[::1], float64[::1], float64, float64[::1])"
+    "float64[:, ::1], int64[::1], int64[::1], float64[::1], float64, float64[::1])",
+    releases_gil=True,
 )
 def worth_of(
     row: np.ndarray, window: np.ndarray, mask: np.ndarray, desk: np.ndarray, arena: np.ndarray, windows: np.ndarray,
@@ -55,7 +56,7 @@ def worth_of(
         worth[k] = 0.0
         action = actions[k]
         while spent <= span and desk[0, OVER] == 0:
-            step_one(np.int64(0), desk, action, windows[0], masks[0], answers[0], rules)
+            _step_one(np.int64(0), desk, action, windows[0], masks[0], answers[0], rules)
             worth[k] += answers[0, REWARD]
             spent += answers[0, ELAPSED]
             if desk[0, OVER] == 0:

@@ -42,3 +42,11 @@ IN_ORDER, SHORTEST, WIDEST, NARROWEST, AT_RANDOM = 0, 1, 2, 3, 4
 FLOWING, STARTING = 0, 1
 """What is asked of the reward's code: the reward per τ as things are, into FLOW; what a job that has just been given
 its GPUs is worth, added to GRANTED."""
+
+LATER, OVER_LIMIT, NOW = 0, 1, 2
+"""What `deciding.look_at` answers of a job: it does not fit, its queue is at its limit, or it can start."""
+
+NOTED_ROW, NOTED_SLOW, NOTED = 0, 1, 2
+"""What `watching.watch` saw last of a slot: the row of its job and the combination as one number, and its slow-down;
+how many columns.
+"""

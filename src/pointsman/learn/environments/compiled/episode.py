@@ -1,16 +1,17 @@
-"""Episodes in compiled code: N simulations go on to their next decisions in one call.
-
-This module is a template: `loading` writes copies with another choice. The loop calls the hooks of `bookkeeping` by
-their addresses.
+"""Episodes in compiled code: N simulations go on to their next decisions in one call. A unit of every module of choices
+(`picking`, `choosing`, `gangs`); the loop calls the hooks of `bookkeeping` by their addresses.
 """
 
 import math
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 
 from pointsman.engine.actions.verbs import OK
 from pointsman.engine.index.event_heap import empty_heap
-from pointsman.engine.jit.compile import cold, core, entry
+from pointsman.engine.jit.compile import cold, core, exported
 from pointsman.engine.run.loop.instants import ADVANCE, COMMIT, instant, next_time
 from pointsman.engine.run.stops import DONE
 from pointsman.engine.state.due_times import NEVER
@@ -49,9 +50,9 @@ from pointsman.learn.environments.compiled.columns import (
     WORK,
 )
 from pointsman.learn.environments.compiled.distance import cost, nearness
-from pointsman.learn.environments.compiled.picking import act, is_choice, look, waits
 from pointsman.policies.pickers.gpu_pickers import DRAWS, SEED
 
+Function = Callable[..., Any]
 GOES_ON, DRAINED, CUT, FAILED = 0, 1, 2, 3
 """How letting time pass ended: with a choice, with all jobs done, at the horizon, or a factor failed."""
 
@@ -67,29 +68,6 @@ def _pass_time(S: State, until: Int, answer: np.ndarray) -> None:
     answer[REWARD] += S.memory[FLOW] * worth / S.params[TAU]
     answer[ELAPSED] += elapsed
     S.memory[WORK] += S.memory[RUN_RATE] * elapsed
-
-
-@cold
-def _go_on(address: Int, window: np.ndarray, mask: np.ndarray, answer: np.ndarray, rules: np.ndarray) -> Int:
-    """Let time pass until there is a choice, or the episode is over."""
-    S = open_state(address)
-    W = open_world(address)
-    while True:
-        if instant(S, np.int64(COMMIT), np.int64(0)) != DONE:
-            return np.int64(FAILED)
-        call_apart(rules[REWARDING], address, np.int64(FLOWING), np.int64(-1))
-        t = next_time(S, W)
-        if t > rules[HORIZON] or t >= NEVER:
-            drained = t >= NEVER and W.clock[0].ended == W.clock[0].jobs
-            end = S.g[0].now if drained else rules[HORIZON]
-            _pass_time(S, end, answer)
-            S.g[0].now = end
-            look(S, window, mask, rules)
-            return np.int64(DRAINED if drained else CUT)
-        _pass_time(S, t, answer)
-        instant(S, np.int64(ADVANCE), t)
-        if is_choice(S, window, mask, rules):
-            return np.int64(GOES_ON)
 
 
 @cold
@@ -112,25 +90,6 @@ def _renew(e: Int, desk: np.ndarray, arena: np.ndarray, first: np.ndarray, bank:
     open_world(address).clock[0].jobs = bank[k, 0]
 
 
-@cold
-def _begin(
-    e: Int, desk: np.ndarray, arena: np.ndarray, first: np.ndarray, bank: np.ndarray, orders: np.ndarray,
-    window: np.ndarray, mask: np.ndarray, answer: np.ndarray, rules: np.ndarray,
-) -> None:  # fmt: skip
-    """Simulation `e` begins its next episode and goes on to its first decision."""
-    k = desk[e, NEXT]
-    if k < 0:
-        k = orders[e, desk[e, TURN] % orders.shape[1]]
-        desk[e, TURN] += 1
-    desk[e, NEXT] = -1
-    desk[e, EPISODE] = k
-    _renew(e, desk, arena, first, bank, k, rules[TRACE_AT])
-    end = _go_on(desk[e, ADDRESS], window, mask, answer, rules)
-    desk[e, OVER] = 1 if end == FAILED else 0
-    for i in range(answer.shape[0]):
-        answer[i] = 0.0
-
-
 @core
 def _valid(S: State, action: Int, mask: np.ndarray) -> Int:
     """`action` if it is allowed; else, and it is counted, to wait, or the first that is allowed."""
@@ -146,79 +105,132 @@ def _valid(S: State, action: Int, mask: np.ndarray) -> Int:
     return last
 
 
-@core
-def _carry_out(S: State, address: Int, action: Int, window: np.ndarray, rules: np.ndarray) -> bool:
-    """Do what the agent chose; whether the engine agreed."""
-    j, reason = act(S, window, action, rules)
-    if j < 0:
+def step_of(choice: ModuleType) -> tuple[Function, Function]:
+    """How a simulation goes on after an action, and to its next choice, where agents choose by the module `choice`."""
+    act, is_choice, look, waits = choice.act, choice.is_choice, choice.look, choice.waits
+
+    @cold
+    def go_on(address: Int, window: np.ndarray, mask: np.ndarray, answer: np.ndarray, rules: np.ndarray) -> Int:
+        """Let time pass until there is a choice, or the episode is over."""
+        S = open_state(address)
+        W = open_world(address)
+        while True:
+            if instant(S, np.int64(COMMIT), np.int64(0)) != DONE:
+                return np.int64(FAILED)
+            call_apart(rules[REWARDING], address, np.int64(FLOWING), np.int64(-1))
+            t = next_time(S, W)
+            if t > rules[HORIZON] or t >= NEVER:
+                drained = t >= NEVER and W.clock[0].ended == W.clock[0].jobs
+                end = S.g[0].now if drained else rules[HORIZON]
+                _pass_time(S, end, answer)
+                S.g[0].now = end
+                look(S, window, mask, rules)
+                return np.int64(DRAINED if drained else CUT)
+            _pass_time(S, t, answer)
+            instant(S, np.int64(ADVANCE), t)
+            if is_choice(S, window, mask, rules):
+                return np.int64(GOES_ON)
+
+    @core
+    def carry_out(S: State, address: Int, action: Int, window: np.ndarray, rules: np.ndarray) -> bool:
+        """Do what the agent chose; whether the engine agreed."""
+        j, reason = act(S, window, action, rules)
+        if j < 0:
+            return True
+        if reason != OK:
+            return False
+        waits_no_more(S, j)
+        S.memory[STARTED] += 1.0
+        S.memory[COST] += cost(S, j)
+        S.memory[NEARNESS] += nearness(S, j)
+        S.memory[GANGS] += 1.0 if S.jobs[j].gpus > 1 else 0.0
+        call_apart(rules[REWARDING], address, np.int64(STARTING), j)
         return True
-    if reason != OK:
-        return False
-    waits_no_more(S, j)
-    S.memory[STARTED] += 1.0
-    S.memory[COST] += cost(S, j)
-    S.memory[NEARNESS] += nearness(S, j)
-    S.memory[GANGS] += 1.0 if S.jobs[j].gpus > 1 else 0.0
-    call_apart(rules[REWARDING], address, np.int64(STARTING), j)
-    return True
+
+    @core
+    def step_one(
+        e: Int, desk: np.ndarray, action: Int, window: np.ndarray, mask: np.ndarray, answer: np.ndarray,
+        rules: np.ndarray,
+    ) -> None:  # fmt: skip
+        """Simulation `e` does `action` and goes on to its next decision."""
+        address = desk[e, ADDRESS]
+        S = open_state(address)
+        answer[REWARD] = 0.0
+        answer[ELAPSED] = 0.0
+        action = _valid(S, action, mask)
+        passed = waits(action, window, mask)
+        if not passed and not carry_out(S, address, action, window, rules):
+            desk[e, REFUSED] += 1
+            passed = True  # else it would be asked the same for ever
+        end = np.int64(GOES_ON)
+        if passed or not is_choice(S, window, mask, rules):
+            end = go_on(address, window, mask, answer, rules)
+        answer[REWARD] += S.memory[GRANTED]
+        S.memory[GRANTED] = 0.0
+        S.memory[RETURN] += answer[REWARD]
+        S.memory[STEPS] += 1.0
+        answer[TERMINATED] = 1.0 if end == DRAINED else 0.0
+        answer[TRUNCATED] = 1.0 if end == CUT else 0.0
+        desk[e, OVER] = 1 if end != GOES_ON else 0
+
+    return step_one, go_on
 
 
-@core
-def step_one(
-    e: Int, desk: np.ndarray, action: Int, window: np.ndarray, mask: np.ndarray, answer: np.ndarray, rules: np.ndarray
-) -> None:
-    """Simulation `e` does `action` and goes on to its next decision."""
-    address = desk[e, ADDRESS]
-    S = open_state(address)
-    answer[REWARD] = 0.0
-    answer[ELAPSED] = 0.0
-    action = _valid(S, action, mask)
-    passed = waits(action, window, mask)
-    if not passed and not _carry_out(S, address, action, window, rules):
-        desk[e, REFUSED] += 1
-        passed = True  # else it would be asked the same for ever
-    end = np.int64(GOES_ON)
-    if passed or not is_choice(S, window, mask, rules):
-        end = _go_on(address, window, mask, answer, rules)
-    answer[REWARD] += S.memory[GRANTED]
-    S.memory[GRANTED] = 0.0
-    S.memory[RETURN] += answer[REWARD]
-    S.memory[STEPS] += 1.0
-    answer[TERMINATED] = 1.0 if end == DRAINED else 0.0
-    answer[TRUNCATED] = 1.0 if end == CUT else 0.0
-    desk[e, OVER] = 1 if end != GOES_ON else 0
+def unit_of(choice: ModuleType) -> list[Function]:
+    """Steps and beginnings of all simulations, where agents choose by the module `choice`."""
+    step_one, go_on = step_of(choice)
 
+    @cold
+    def begin_one(
+        e: Int, desk: np.ndarray, arena: np.ndarray, first: np.ndarray, bank: np.ndarray, orders: np.ndarray,
+        window: np.ndarray, mask: np.ndarray, answer: np.ndarray, rules: np.ndarray,
+    ) -> None:  # fmt: skip
+        """Simulation `e` begins its next episode and goes on to its first decision."""
+        k = desk[e, NEXT]
+        if k < 0:
+            k = orders[e, desk[e, TURN] % orders.shape[1]]
+            desk[e, TURN] += 1
+        desk[e, NEXT] = -1
+        desk[e, EPISODE] = k
+        _renew(e, desk, arena, first, bank, k, rules[TRACE_AT])
+        end = go_on(desk[e, ADDRESS], window, mask, answer, rules)
+        desk[e, OVER] = 1 if end == FAILED else 0
+        for i in range(answer.shape[0]):
+            answer[i] = 0.0
 
-@entry(
-    "void(int64[:, ::1], int64[:, ::1], int64[::1], int64[:, ::1], int64[:, ::1], int64[::1], int64[:, ::1], "
-    "int8[:, ::1], float64[:, ::1], float64[:, ::1], int64[::1], int64, int64)"
-)
-def step_all(
-    desk: np.ndarray, arena: np.ndarray, first: np.ndarray, bank: np.ndarray, orders: np.ndarray, actions: np.ndarray,
-    windows: np.ndarray, masks: np.ndarray, answers: np.ndarray, metrics: np.ndarray, rules: np.ndarray, begin: Int,
-    end: Int,
-) -> None:  # fmt: skip
-    """Simulations `begin` to before `end` do their actions, or begin anew those whose episode is over (NEXT_STEP)."""
-    for e in range(begin, end):
-        if desk[e, OVER] != 0:
-            _begin(e, desk, arena, first, bank, orders, windows[e], masks[e], answers[e], rules)
-            continue
-        step_one(e, desk, actions[e], windows[e], masks[e], answers[e], rules)
-        if desk[e, OVER] != 0:
-            S = open_state(desk[e, ADDRESS])
-            for i in range(RETURN, METRICS):
-                metrics[e, i - RETURN] = S.memory[i]
+    @exported(
+        "void(int64[:, ::1], int64[:, ::1], int64[::1], int64[:, ::1], int64[:, ::1], int64[::1], int64[:, ::1], "
+        "int8[:, ::1], float64[:, ::1], float64[:, ::1], int64[::1], int64, int64)",
+        releases_gil=True,
+    )
+    def step_all(
+        desk: np.ndarray, arena: np.ndarray, first: np.ndarray, bank: np.ndarray, orders: np.ndarray,
+        actions: np.ndarray, windows: np.ndarray, masks: np.ndarray, answers: np.ndarray, metrics: np.ndarray,
+        rules: np.ndarray, begin: Int, end: Int,
+    ) -> None:  # fmt: skip
+        """Simulations `begin` to before `end` do their actions; those that are over begin anew (NEXT_STEP)."""
+        for e in range(begin, end):
+            if desk[e, OVER] != 0:
+                begin_one(e, desk, arena, first, bank, orders, windows[e], masks[e], answers[e], rules)
+                continue
+            step_one(e, desk, actions[e], windows[e], masks[e], answers[e], rules)
+            if desk[e, OVER] != 0:
+                S = open_state(desk[e, ADDRESS])
+                for i in range(RETURN, METRICS):
+                    metrics[e, i - RETURN] = S.memory[i]
 
+    @exported(
+        "void(int64[:, ::1], int64[:, ::1], int64[::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int8[:, ::1], "
+        "float64[:, ::1], int64[::1])",
+        releases_gil=True,
+    )
+    def begin_all(
+        desk: np.ndarray, arena: np.ndarray, first: np.ndarray, bank: np.ndarray, orders: np.ndarray,
+        windows: np.ndarray, masks: np.ndarray, answers: np.ndarray, rules: np.ndarray,
+    ) -> None:  # fmt: skip
+        """All simulations whose OVER says so begin their next episode."""
+        for e in range(desk.shape[0]):
+            if desk[e, OVER] != 0:
+                begin_one(e, desk, arena, first, bank, orders, windows[e], masks[e], answers[e], rules)
 
-@entry(
-    "void(int64[:, ::1], int64[:, ::1], int64[::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int8[:, ::1], "
-    "float64[:, ::1], int64[::1])"
-)
-def begin_all(
-    desk: np.ndarray, arena: np.ndarray, first: np.ndarray, bank: np.ndarray, orders: np.ndarray, windows: np.ndarray,
-    masks: np.ndarray, answers: np.ndarray, rules: np.ndarray,
-) -> None:  # fmt: skip
-    """All simulations whose OVER says so begin their next episode."""
-    for e in range(desk.shape[0]):
-        if desk[e, OVER] != 0:
-            _begin(e, desk, arena, first, bank, orders, windows[e], masks[e], answers[e], rules)
+    return [step_all, begin_all]

@@ -2,26 +2,26 @@
 
 import numpy as np
 
-from pointsman.engine.jit.compile import entry
+from pointsman.engine.jit.compile import exported
 from pointsman.engine.state.records import Int
 from pointsman.engine.state.state_pointer import open_state
 from pointsman.learn.environments.compiled import gangs
 from pointsman.learn.environments.compiled.usual import usual
 
 
-@entry("boolean(int64, int64[::1], int8[::1])")
+@exported("boolean(int64, int64[::1], int8[::1])")
 def look(address: Int, window: np.ndarray, mask: np.ndarray) -> bool:
     """Fill `window` with the next job to be decided about, and `mask`; whether there is one."""
     return gangs.is_choice(open_state(address), window, mask, window)
 
 
-@entry("int64(int64, int64[::1], int64)")
+@exported("int64(int64, int64[::1], int64)")
 def act(address: Int, window: np.ndarray, action: Int) -> Int:
     """Do `action` with the job in `window`: OK, or why the engine refused it."""
     return gangs.act(open_state(address), window, action, window)[1]
 
 
-@entry("int64(int64, int64[::1], int8[::1], float64[::1])")
+@exported("int64(int64, int64[::1], int8[::1], float64[::1])")
 def scorers_choice(address: Int, window: np.ndarray, mask: np.ndarray, weights: np.ndarray) -> Int:
     """What `scorer` with these weights of candidates does with the job in `window`, about which `look` has asked."""
     return usual(open_state(address), window[0], mask, weights)

@@ -1,31 +1,42 @@
-"""Observations, compiled apart from the episodes: what agents in training and policies in a run see, to the byte.
-
-This module is a template: `loading` writes copies in which the import of the hook names another observation.
+"""Observations, compiled apart from the episodes: what agents in training and policies in a run see, to the byte. A
+unit of every module of an observation.
 """
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 
-from pointsman.engine.jit.compile import entry
+from pointsman.engine.jit.compile import exported
 from pointsman.engine.state.records import Int
 from pointsman.engine.state.state_pointer import open_state
 from pointsman.learn.environments.compiled import picking
 from pointsman.learn.environments.compiled.columns import ADDRESS
-from pointsman.learn.environments.compiled.observations.topdrl import observe
 
 
-@entry("void(int64[:, ::1], int64[:, ::1], float32[:, ::1], int64, int64)")
-def observe_all(desk: np.ndarray, windows: np.ndarray, out: np.ndarray, begin: Int, end: Int) -> None:
-    """Write what simulations `begin` to before `end` look like, a row each."""
-    for e in range(begin, end):
-        observe(open_state(desk[e, ADDRESS]), windows[e], out[e])
+def unit_of(observation: ModuleType) -> list[Callable[..., Any]]:
+    """What is called of the observation of a module.
 
-
-@entry("boolean(int64, int64[::1], int8[::1], float32[::1])")
-def look(address: Int, window: np.ndarray, mask: np.ndarray, out: np.ndarray) -> bool:
-    """The same of one state whatever loop it is run by, with its window and mask (PickJob's); whether any job can
-    start.
+    Raises:
+        AttributeError: the module lacks ``observe``.
     """
-    S = open_state(address)
-    some = picking.look(S, window, mask, window)
-    observe(S, window, out)
-    return some
+    observe = observation.observe
+
+    @exported("void(int64[:, ::1], int64[:, ::1], float32[:, ::1], int64, int64)", releases_gil=True)
+    def observe_all(desk: np.ndarray, windows: np.ndarray, out: np.ndarray, begin: Int, end: Int) -> None:
+        """Write what simulations `begin` to before `end` look like, a row each."""
+        for e in range(begin, end):
+            observe(open_state(desk[e, ADDRESS]), windows[e], out[e])
+
+    @exported("boolean(int64, int64[::1], int8[::1], float32[::1])")
+    def look(address: Int, window: np.ndarray, mask: np.ndarray, out: np.ndarray) -> bool:
+        """The same of one state whatever loop it is run by, with its window and mask (PickJob's); whether any job can
+        start.
+        """
+        S = open_state(address)
+        some = picking.look(S, window, mask, window)
+        observe(S, window, out)
+        return some
+
+    return [observe_all, look]

@@ -1,21 +1,31 @@
-"""The reward, compiled apart from the episodes, which call it by its address.
+"""The reward, compiled apart from the episodes, which call it by its address: a unit of every module of a reward."""
 
-This module is a template: `loading` writes copies in which the import of the hooks names another reward.
-"""
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
 
-from pointsman.engine.jit.compile import apart
+from pointsman.engine.jit.compile import exported
 from pointsman.engine.state.records import Int
 from pointsman.engine.state.state_pointer import open_state
 from pointsman.learn.environments.compiled.columns import FLOW, FLOWING, GRANTED
-from pointsman.learn.environments.compiled.rewards.throughput import at_start, flow
 
 
-@apart("int64(int64, int64, int64)")
-def reward(address: Int, what: Int, j: Int) -> Int:
-    """Note the reward per τ as things are, or grant what job `j` is worth, which has just been given its GPUs."""
-    S = open_state(address)
-    if what == FLOWING:
-        S.memory[FLOW] = flow(S)
-    else:
-        S.memory[GRANTED] += at_start(S, j)
-    return 0
+def unit_of(of: ModuleType) -> list[Callable[..., Any]]:
+    """The one function that is called of the reward of a module.
+
+    Raises:
+        AttributeError: the module lacks ``at_start`` or ``flow``.
+    """
+    at_start, flow = of.at_start, of.flow
+
+    @exported("int64(int64, int64, int64)")
+    def reward(address: Int, what: Int, j: Int) -> Int:
+        """Note the reward per τ as things are, or grant what job `j` is worth, which has just been given its GPUs."""
+        S = open_state(address)
+        if what == FLOWING:
+            S.memory[FLOW] = flow(S)
+        else:
+            S.memory[GRANTED] += at_start(S, j)
+        return 0
+
+    return [reward]

@@ -5,12 +5,13 @@ are (on a real cluster a profile of a training step tells the same); and how lit
 import numpy as np
 
 from pointsman.engine.index.bits import lowest
-from pointsman.engine.jit.compile import cold, entry
+from pointsman.engine.jit.compile import cold, exported
 from pointsman.engine.placement.eligible import alternative_with_room
 from pointsman.engine.rate_models.factors.learned_neighbours import combination_on, is_known, model_of
 from pointsman.engine.rate_models.forecast import take_off, try_on
 from pointsman.engine.state.records import Int, State
 from pointsman.engine.state.state_pointer import open_state
+from pointsman.learn.environments.compiled.columns import NOTED_ROW, NOTED_SLOW
 from pointsman.policies.placers.candidates.features import HARM, SLOW_DOWN, feature
 from pointsman.policies.placers.candidates.places import MOST, note_candidate
 from pointsman.policies.placers.filling import is_compact
@@ -19,11 +20,9 @@ from pointsman.types import JobState
 
 RUNNING = int(JobState.RUNNING)
 MOST_ROWS = 1 << 24
-ROW, SLOW, NOTED = 0, 1, 2
-"""What was last seen of a slot: the row of its job and the combination as one number, and its slow-down."""
 
 
-@entry("int64(int64, int64, float64[:, ::1], int64[::1], float64[::1])")
+@exported("int64(int64, int64, float64[:, ::1], int64[::1], float64[::1])")
 def watch(address: Int, f: Int, noted: np.ndarray, rows: np.ndarray, slow_downs: np.ndarray) -> Int:
     """Write which `rows` of the table of factor `f` the combinations of jobs have that run on one node, and their
     `slow_downs`, unless they are in `noted`, where they come; how many there are.
@@ -42,17 +41,17 @@ def watch(address: Int, f: Int, noted: np.ndarray, rows: np.ndarray, slow_downs:
             continue
         row = combination_on(S, f, np.int64(j), J.part, lowest(P.mask))
         told = np.float64(J.row * MOST_ROWS + row)
-        if row < 0 or (noted[j, ROW] == told and noted[j, SLOW] == J.slow_computing):
+        if row < 0 or (noted[j, NOTED_ROW] == told and noted[j, NOTED_SLOW] == J.slow_computing):
             continue
-        noted[j, ROW] = told
-        noted[j, SLOW] = J.slow_computing
+        noted[j, NOTED_ROW] = told
+        noted[j, NOTED_SLOW] = J.slow_computing
         rows[found] = row
         slow_downs[found] = J.slow_computing
         found += 1
     return found
 
 
-@entry("int64(int64, int64, int64)")
+@exported("int64(int64, int64, int64)")
 def model(address: Int, f: Int, j: Int) -> Int:
     """Which of the models of factor `f` job `j` has; -1 if none."""
     return model_of(open_state(address), f, j)
@@ -71,7 +70,7 @@ def _least_known(S: State, f: Int, j: Int, uncertainty: np.ndarray) -> float:
     return most
 
 
-@entry("void(int64, int64, int64, int8[::1], float64[::1], float64[::1], float64[::1])")
+@exported("void(int64, int64, int64, int8[::1], float64[::1], float64[::1], float64[::1])")
 def weigh(
     address: Int, f: Int, j: Int, mask: np.ndarray, uncertainty: np.ndarray, slowness: np.ndarray, unknown: np.ndarray
 ) -> None:

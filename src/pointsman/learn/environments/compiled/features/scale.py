@@ -1,9 +1,9 @@
 """Numbers over many orders of magnitude as shares from 0 to 1, the same to the last bit with the JIT on and off."""
 
 import numpy as np
-from numba import config
 
 from pointsman.engine.jit.compile import core
+from pointsman.engine.jit.mode import COMPILING
 from pointsman.engine.state.records import Int, State
 
 SHORTEST_MS, LONGEST_MS = 60_000.0, 864_000_000.0
@@ -12,7 +12,7 @@ ROWS = 20
 """Of images with time: now, and then 19 times as far apart from each other, in the measure of `log2`, up to the
 longest."""
 
-if config.DISABLE_JIT:
+if not COMPILING:
 
     def _bits(x: float) -> Int:
         return np.float64(x).view(np.int64)

@@ -1,0 +1,150 @@
+"""What compiled code a run needs that is not there, and having it compiled by a process of its own."""
+
+import functools
+import hashlib
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from pointsman.engine.jit.built import is_shipped
+from pointsman.engine.jit.digests import digest_of
+from pointsman.engine.jit.mistakes import mistakes_in
+from pointsman.engine.jit.store import folder, object_file, prune, write_whole
+from pointsman.engine.jit.target import target
+from pointsman.engine.jit.units import functions_of, is_of_a_user, symbol_of, unit_of_symbol
+from pointsman.errors import RunError
+from pointsman.inputs.messages import counted
+from pointsman.progress import say
+
+PACKAGE = Path(__file__).parents[2]
+_BEGAN_NS = time.time_ns()
+
+
+class CompileError(Exception):
+    """Something cannot be compiled; the text is what the compiling process said."""
+
+
+class Known(NamedTuple):
+    """What is known of an exported function without compiling it."""
+
+    digest: str
+    calls: tuple[str, ...]
+    """Symbols of other exported functions that it calls."""
+
+
+def prepare(units: Iterable[str], tell: Callable[[float], None] = lambda share: None) -> None:
+    """Have all that these units need compiled, on all cores, unless it is there; `tell` is told how far it is.
+
+    Raises:
+        UsageError: a user's file does not compile. RunError: there is no room, no compiler, or a source was edited.
+    """
+    units = list(units)
+    with mistakes_in(next((unit.partition(":")[2] for unit in units if unit.endswith(".py")), "")):
+        _prepare(units, tell)
+
+
+def _prepare(units: list[str], tell: Callable[[float], None]) -> None:
+    lacking = missing(units)
+    if not lacking:
+        return
+    if importlib.util.find_spec("numba") is None:
+        raise RunError(f"{lacking[0]} must be compiled, and there is no compiler: pip install 'pointsman[compile]'")
+    say(f"compiling {counted(len(lacking), 'part')} of the simulator")
+    path = os.pathsep.join(each for each in sys.path if each)
+    own = {"POINTSMAN_COMPILING": "1", "PYTHONPATH": path, "NUMBA_CPU_NAME": target(), "NUMBA_CPU_FEATURES": ""}
+    with (
+        tempfile.TemporaryFile("w+") as errors,
+        subprocess.Popen(
+            [sys.executable, "-m", "pointsman.engine.jit.emit", *lacking], env={**os.environ, **own},
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, text=True,
+        ) as child,
+    ):  # fmt: skip
+        for share in child.stdout or ():
+            tell(float(share))
+        if child.wait():
+            errors.seek(0)
+            raise CompileError(errors.read().strip())
+    prune()
+    if left := missing(lacking):
+        raise RunError(f"{left[0]} was edited while it was compiled: run the command again")
+
+
+def missing(units: Iterable[str]) -> list[str]:
+    """Those of these units, and of the units that they call, of which an object is not there."""
+    ahead, found = list(units), dict[str, bool]()
+    while ahead:
+        unit = ahead.pop()
+        if unit in found or is_shipped(unit):
+            continue
+        functions = known(unit).values()
+        found[unit] = all(object_file(each.digest).exists() for each in functions)
+        ahead += [unit_of_symbol(symbol)[0] for each in functions for symbol in each.calls]
+    return sorted(unit for unit, is_there in found.items() if not is_there)
+
+
+def known(unit: str) -> dict[str, Known]:
+    """The digests of a unit's functions by their names; of a unit of this package kept as long as no source changes.
+
+    Raises:
+        TypeError: a function uses a value whose content cannot be told.
+    """
+    if is_of_a_user(unit):
+        return _walked(unit)
+    table = _table()
+    if unit not in table:
+        table[unit] = _walked(unit)
+        if _newest_ns() < _BEGAN_NS:  # else what is in memory may be older than what is in the file
+            write_whole(_table_file(), json.dumps(table).encode())
+    return table[unit]
+
+
+def _walked(unit: str) -> dict[str, Known]:
+    found = {name: digest_of(symbol_of(unit, name), each) for name, each in functions_of(unit).items()}
+    return {name: Known(each.digest, each.calls) for name, each in found.items()}
+
+
+@functools.cache
+def _table() -> dict[str, dict[str, Known]]:
+    try:
+        kept = json.loads(_table_file().read_bytes())
+        os.utime(_table_file())
+        return {unit: {name: Known(d, tuple(c)) for name, (d, c) in of.items()} for unit, of in kept.items()}
+    except (OSError, ValueError, TypeError):  # not there, or damaged
+        return {}
+
+
+@functools.cache
+def _table_file() -> Path:
+    """Where the digests are kept of sources that were last changed when these were."""
+    told = [f"{path} {size} {changed}" for path, size, changed in _sources()]
+    told += [sys.version, target(), *map(_place, ("numba", "llvmlite", "numpy"))]
+    return folder() / f"{hashlib.sha256(repr(told).encode()).hexdigest()[:32]}.json"
+
+
+def _place(package: str) -> str:
+    """Where a package is and when it was installed; nothing where it is not."""
+    spec = importlib.util.find_spec(package)
+    return f"{spec.origin} {os.stat(spec.origin).st_mtime_ns}" if spec and spec.origin else ""
+
+
+def _newest_ns() -> int:
+    return max(changed for _, _, changed in _sources())
+
+
+@functools.cache
+def _sources() -> list[tuple[str, int, int]]:
+    """Of every source of the package: path, size, and when it was changed (ns)."""
+    found = []
+    for place, folders, files in os.walk(PACKAGE):
+        folders[:] = sorted(each for each in folders if each != "__pycache__")
+        for path in (os.path.join(place, name) for name in sorted(files) if name.endswith(".py")):
+            told = os.stat(path)
+            found.append((path, told.st_size, told.st_mtime_ns))
+    return found

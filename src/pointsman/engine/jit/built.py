@@ -1,0 +1,53 @@
+"""The core's machine code that came with the package: one library, and a table of what is in it."""
+
+import ctypes
+import functools
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from pointsman.engine.jit.target import runs_here
+from pointsman.errors import RunError
+
+FOLDER = Path(__file__).parents[2] / "built"
+LIBRARY, TABLE = "core.so", "core.json"
+
+
+@functools.cache
+def table() -> dict[str, Any]:
+    """``units``: functions by unit; ``target``, ``sha256`` of the library. Empty in a clone, which has none."""
+    try:
+        return json.loads((FOLDER / TABLE).read_bytes())
+    except FileNotFoundError:
+        return {"units": {}}
+
+
+def is_shipped(unit: str) -> bool:
+    """Whether the package came with machine code of a unit."""
+    return unit in table()["units"]
+
+
+@functools.cache
+def library() -> ctypes.CDLL:
+    """The library.
+
+    Raises:
+        RunError: it is damaged, or this machine cannot run it.
+    """
+    path, again = FOLDER / LIBRARY, "install Pointsman again"
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise RunError(f"{path}: {error.strerror}: {again}") from None
+    if hashlib.sha256(content).hexdigest() != table()["sha256"]:
+        raise RunError(f"{path} is damaged, or of another version: {again}")
+    if not runs_here(table()["target"]):
+        raise RunError(
+            f"this processor cannot run {path}, which is for {table()['target']}: "
+            "pip install --no-binary pointsman 'pointsman[compile]' builds one that it can"
+        )
+    try:
+        return ctypes.CDLL(str(path))
+    except OSError as error:
+        raise RunError(f"{path} cannot be loaded ({error}): {again}") from None

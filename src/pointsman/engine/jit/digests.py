@@ -1,0 +1,176 @@
+"""What an exported function is compiled from: its bytecode, and that of all it calls, and all values that they name.
+
+Found by walking from the function to what it uses, so no import is parsed, and a comment, a docstring or a function
+that is not compiled in changes nothing. What cannot be read raises: nothing is skipped.
+"""
+
+import builtins
+import dis
+import enum
+import functools
+import hashlib
+import importlib.metadata
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pointsman.engine.jit.compile import is_exported
+from pointsman.engine.jit.target import target
+
+_COMPILERS = ("numba", "llvmlite", "numpy")
+_ENGINE = "pointsman.engine"
+_MAKERS = (
+    *(f"{_ENGINE}.jit.{name}" for name in ("compile", "digests", "emit", "lowering", "python_calls")),
+    *(f"{_ENGINE}.state.{name}" for name in ("jit_arrays", "state_pointer")),
+)
+"""Modules that all machine code is made with."""
+_PLAIN = (bool, int, float, complex, str, bytes, type(None), np.generic, np.dtype)
+
+
+class Digest(NamedTuple):
+    """What is known of an exported function without compiling it."""
+
+    digest: str
+    calls: tuple[str, ...]
+    """Symbols of other exported functions that it calls, each compiled by itself."""
+    size: int
+    """How many functions are compiled into it."""
+
+
+@functools.cache
+def digest_of(symbol: str, function: Any) -> Digest:
+    """The digest of an exported function under its symbol.
+
+    Raises:
+        TypeError: it uses a value whose content cannot be told.
+    """
+    walk = _Walk()
+    walk.add(_made_with(), symbol, function.signature, function.releases_gil)
+    walk.function(getattr(function, "py_func", function))
+    return Digest(walk.hash.hexdigest()[:32], tuple(walk.calls), len(walk.seen))
+
+
+@functools.cache
+def _made_with() -> str:
+    """A digest of compilers, processor and records, which all machine code depends on."""
+    from pointsman.engine.state.state_pointer import STATE_ARRAYS, WORLD_ARRAYS
+
+    told = [*map(importlib.metadata.version, _COMPILERS), f"{sys.version_info[:2]}", target()]
+    told += [f"{name} {kind!r} {ndim}" for name, (kind, ndim) in [*STATE_ARRAYS.items(), *WORLD_ARRAYS.items()]]
+    return hashlib.sha256("\n".join([*told, *map(_source, _MAKERS)]).encode()).hexdigest()
+
+
+@functools.cache
+def _source(module: str) -> str:
+    """A digest of the source of a module of this package."""
+    package, *rest = module.split(".")
+    path = Path(str(sys.modules[package].__file__)).parent.joinpath(*rest).with_suffix(".py")
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+class _Walk:
+    """From one function to everything that is compiled into it."""
+
+    def __init__(self) -> None:
+        self.hash = hashlib.sha256()
+        self.seen: dict[int, int] = {}
+        self.calls: dict[str, None] = {}
+
+    def add(self, *told: object) -> None:
+        """Take these words into the digest."""
+        for each in told:
+            self.hash.update(f"{each}\0".encode())
+
+    def function(self, function: FunctionType) -> None:
+        """Add a function and what it uses, or the number under which it was added."""
+        known = id(function) in self.seen
+        self.add(function.__qualname__, self.seen.setdefault(id(function), len(self.seen)))
+        if known:
+            return
+        self._code(function.__code__, function.__doc__)
+        for name, value in _used(function):
+            self.value(name, value)
+
+    def _code(self, code: CodeType, documented: str | None) -> None:
+        self.add(code.co_code.hex(), code.co_names, code.co_varnames, code.co_freevars, code.co_argcount)
+        for k, const in enumerate(code.co_consts):
+            if isinstance(const, CodeType):
+                self._code(const, None)
+            elif k > 0 or const is None or const != documented:
+                self.add(repr(const))
+
+    def value(self, name: str, value: Any) -> None:
+        """Add what a name stands for.
+
+        Raises:
+            TypeError: its content cannot be told.
+        """
+        home = value.__name__ if isinstance(value, ModuleType) else _home(value)
+        if is_exported(value):
+            self.calls[f"{home}.{value.__name__}"] = None
+            self.add("calls", home, value.__name__, value.signature)
+        elif home in _MAKERS:
+            self.add(name)
+        elif "COMPILING" in vars(sys.modules.get(home, builtins)):  # another one is there where it is compiled
+            self.add(name, home, _source(home))
+        elif isinstance(function := getattr(value, "py_func", value), FunctionType) and not _is_foreign(home):
+            self.function(function)
+        elif isinstance(value, (*_PLAIN, enum.Enum)):
+            self.add(name, repr(value))
+        elif isinstance(value, tuple | list | dict | frozenset):
+            self._members(name, value)
+        elif isinstance(value, np.ndarray):
+            self.add(name, value.dtype, value.shape, value.tobytes().hex())
+        elif isinstance(value, type) and hasattr(value, "_fields"):
+            self.add(name, value.__name__, value._fields)
+        elif _is_foreign(home):
+            self.add(name, home, getattr(value, "__name__", type(value).__name__))
+        else:
+            raise TypeError(f"compiled code uses {name}, a {type(value).__name__}, whose content cannot be told")
+
+    def _members(self, name: str, value: Any) -> None:
+        self.add(name, type(value).__name__, len(value))
+        for member in sorted(value.items()) if isinstance(value, dict) else value:
+            self.value(name, member)
+
+
+def _home(value: Any) -> str:
+    """The name of the module that a function, a class or an object of Numba's around one is of."""
+    defined = getattr(value, "_defn", getattr(value, "py_func", value))
+    return getattr(defined, "__module__", None) or type(value).__module__
+
+
+def _is_foreign(module: str) -> bool:
+    """Whether a module is Python's own or a compiler's, and so the same as long as their versions are."""
+    top = module.partition(".")[0]
+    return top in _COMPILERS or top in sys.stdlib_module_names
+
+
+@functools.cache
+def _used(function: FunctionType) -> list[tuple[str, Any]]:
+    """The values from outside that a function names, with what they are called: also defaults and its closure's."""
+    scope = {**vars(builtins), **function.__globals__}
+    free = function.__code__.co_freevars
+    scope |= {name: cell.cell_contents for name, cell in zip(free, function.__closure__ or (), strict=True)}
+    defaults = [(f"default {k}", value) for k, value in enumerate(function.__defaults__ or ())]
+    return [*defaults, *_named(function.__code__, scope)]
+
+
+def _named(code: CodeType, scope: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    name, value = "", None
+    for step in dis.get_instructions(code):
+        if name and step.opname in ("LOAD_ATTR", "LOAD_METHOD") and isinstance(value, ModuleType | enum.EnumMeta):
+            name, value = f"{name}.{step.argval}", getattr(value, step.argval)
+            continue
+        if name:
+            yield name, value
+        name = ""
+        if step.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF") and step.argval in scope:
+            name, value = step.argval, scope[step.argval]
+    for const in code.co_consts:
+        if isinstance(const, CodeType):
+            yield from _named(const, scope)

@@ -1,0 +1,101 @@
+"""Machine code made ahead of time, in a process of its own: ``python -m pointsman.engine.jit.emit UNIT ...``.
+
+Nothing that is compiled here runs here. Each exported function becomes an object of its own, with all helpers below it
+inside; what it calls of other exported functions, of libm and of Python is left to whoever loads it.
+"""
+
+import gc
+import os
+import sys
+from collections.abc import Iterable
+from multiprocessing import get_context
+from typing import Any
+
+from llvmlite import binding, ir
+from numba.core import types
+
+from pointsman.engine.jit.digests import digest_of
+from pointsman.engine.jit.lowering import helper, modules_below, parse_signature
+from pointsman.engine.jit.python_calls import Wrapper
+from pointsman.engine.jit.store import Object, read_object, write_object
+from pointsman.engine.jit.target import target
+from pointsman.engine.jit.units import functions_of, symbol_of
+
+
+def emit(symbol: str, function: Any) -> Object:
+    """The object of an exported function."""
+    signature = parse_signature(function.signature)
+    body = helper(getattr(function, "py_func", function), forceinline=True)
+    body.compile(signature.args)
+    result = body.overloads[signature.args]
+    context, codegen = result.target_context, result.target_context.codegen()
+    module = context.create_module(symbol)
+    callee = _in_c(context, module, result, symbol, signature.return_type)
+    Wrapper(context, module, callee, signature, releases_gil=function.releases_gil)
+    linked = binding.parse_assembly(str(module))
+    for below in modules_below([result.library], {}):
+        linked.link_in(below, preserve=True)
+    _keep_to_itself(linked, symbol)
+    passes, builder = codegen._module_pass_manager()
+    passes.run(linked, builder)
+    linked.verify()
+    return Object(symbol, _calls(linked), _machine().emit_object(linked))
+
+
+def _in_c(context: Any, module: Any, result: Any, symbol: str, answer: Any) -> Any:
+    """The function `symbol` around Numba's own, with arguments and answer as C has them; of none the answer is 0."""
+    none = ir.IntType(64)(0) if answer == types.none else None
+    kinds = [context.get_value_type(kind) for kind in result.signature.args]
+    kind = ir.FunctionType(none.type if none else context.get_value_type(answer), kinds)
+    function = ir.Function(module, kind, symbol)
+    function.attributes.add("noinline")  # its wrapper need not have it, too
+    builder = ir.IRBuilder(function.append_basic_block())
+    native = context.declare_function(module, result.fndesc)
+    told = result.signature.return_type
+    _, found = context.call_conv.call_function(builder, native, told, result.signature.args, function.args)
+    builder.ret(none or context.cast(builder, found, told, answer))
+    return function
+
+
+def _keep_to_itself(module: Any, symbol: str) -> None:
+    """Nothing of a module is seen from outside but the function `symbol` and its wrapper; and names that depend on what
+    else the process has compiled are replaced.
+    """
+    inside = [each for each in module.functions if not each.is_declaration and not each.name.endswith(symbol)]
+    for k, each in enumerate([*inside, *(each for each in module.global_variables if not each.is_declaration)]):
+        each.linkage = "internal"
+        each.name = f"{symbol}.{k}"
+
+
+def _calls(module: Any) -> tuple[str, ...]:
+    """The exported functions that a module calls: names with a dot, which C has none of."""
+    return tuple(f.name for f in module.functions if f.is_declaration and "." in f.name and f.name[:5] != "llvm.")
+
+
+def _machine() -> Any:
+    """What makes machine code that may lie anywhere in memory."""
+    triple = binding.Target.from_triple(binding.get_process_triple())
+    return triple.create_target_machine(cpu=target(), features="", opt=3, reloc="pic", codemodel="default")
+
+
+def _make(work: tuple[str, str]) -> None:
+    """Compile one function of a unit, unless its object is there."""
+    unit, name = work
+    function = functions_of(unit)[name]
+    digest = digest_of(symbol_of(unit, name), function).digest
+    if read_object(digest) is None:
+        write_object(digest, emit(symbol_of(unit, name), function))
+
+
+def main(units: Iterable[str], processes: int) -> None:
+    """Compile the functions of these units, the largest first, on as many processors."""
+    found = [(unit, name, function) for unit in units for name, function in functions_of(unit).items()]
+    sizes = {(unit, name): -digest_of(symbol_of(unit, name), function).size for unit, name, function in found}
+    gc.disable()  # it finds next to nothing in what Numba makes, and takes a twelfth of the time
+    with get_context("fork").Pool(min(processes, len(found))) as pool:
+        for done, _ in enumerate(pool.imap_unordered(_make, sorted(sizes, key=sizes.__getitem__)), 1):
+            print(done / len(found), flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:], len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)

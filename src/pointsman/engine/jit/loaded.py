@@ -1,0 +1,141 @@
+"""Compiled functions in this process: from the library of the package, from objects, or as the Python that they are."""
+
+import ctypes
+import functools
+import threading
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+from pointsman.engine.jit import built
+from pointsman.engine.jit.mode import AS_PYTHON
+
+_LOADING = threading.RLock()
+"""Held while machine code is loaded, so that no other thread sees half of it."""
+_KEPT: list[Any] = []
+"""What must live as long as machine code is used."""
+_CORE: dict[str, "Unit"] = {}
+"""Units of this package that were loaded from objects."""
+_FASTCALL = 0x80
+
+
+class Unit(SimpleNamespace):
+    """The functions of a unit, as Python calls them."""
+
+    addresses: dict[str, int]
+    """Where compiled code finds them."""
+
+
+def units(*names: str) -> list[Unit]:
+    """The functions of several units; what is not there is compiled side by side.
+
+    Raises:
+        CompileError: it does not compile. RunError: there is no compiler, or what the package came with is damaged.
+    """
+    with _LOADING:
+        if AS_PYTHON:
+            return [_as_python(name) for name in names]
+        if new := [name for name in names if name not in _CORE and not built.is_shipped(name)]:
+            from pointsman.engine.jit.build import prepare
+
+            prepare(new)
+        return [_unit(name) for name in names]
+
+
+def unit(name: str) -> Unit:
+    """The functions of one unit, as `units`."""
+    return units(name)[0]
+
+
+def address_of(symbol: str) -> int:
+    """Where an exported function of a unit is, named as ``UNIT.FUNCTION``."""
+    name, _, function = symbol.rpartition(".")
+    return unit(name).addresses[function]
+
+
+def _unit(name: str) -> Unit:
+    if built.is_shipped(name):
+        return _of_library(name)
+    if name in _CORE:
+        return _CORE[name]
+    from pointsman.engine.jit.build import known
+    from pointsman.engine.jit.units import is_of_a_user
+
+    found = _of_objects(name, tuple((key, each.digest) for key, each in known(name).items()))
+    if not is_of_a_user(name):  # whose file may be edited while this process runs
+        _CORE[name] = found
+    return found
+
+
+def _as_python(name: str) -> Unit:
+    from pointsman.engine.jit.units import functions_of
+
+    functions = functions_of(name)
+    return Unit(**functions, addresses={key: id(each) for key, each in functions.items()})
+
+
+@functools.cache
+def _of_library(name: str) -> Unit:
+    library = built.library()
+
+    def find(symbol: str) -> int:
+        return ctypes.cast(library[symbol], ctypes.c_void_p).value or 0
+
+    return _found(name, built.table()["units"][name], find)
+
+
+@functools.cache
+def _of_objects(name: str, digests: tuple[tuple[str, str], ...]) -> Unit:
+    engines = {key: _engine(digest) for key, digest in digests}
+
+    def find(symbol: str) -> int:
+        return engines[symbol.rpartition(".")[2]].get_function_address(symbol)
+
+    return _found(name, [key for key, _ in digests], find)
+
+
+def _engine(digest: str) -> Any:
+    """LLVM's loader of an object and, before it, of what this calls."""
+    from llvmlite import binding
+
+    from pointsman.engine.jit.store import read_object
+
+    found = read_object(digest)
+    if found is None:
+        raise RuntimeError
+    for symbol in found.calls:
+        binding.add_symbol(symbol, address_of(symbol))
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    machine = binding.Target.from_default_triple().create_target_machine()
+    engine = binding.create_mcjit_compiler(binding.parse_assembly(""), machine)
+    engine.add_object_file(binding.ObjectFileRef.from_data(found.code))
+    engine.finalize_object()
+    _KEPT.append(engine)
+    return engine
+
+
+class _Method(ctypes.Structure):
+    """``PyMethodDef``, of Python's stable ABI."""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("call", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    )
+
+
+def _found(name: str, functions: list[str], find: Callable[[str], int]) -> Unit:
+    """A unit whose functions, and the wrappers by which Python calls them, are where `find` says."""
+    symbols = {key: f"{name}.{key}" for key in functions}
+    made = {key: _builtin(symbol, find(f"py.{symbol}")) for key, symbol in symbols.items()}
+    return Unit(**made, addresses={key: find(symbol) for key, symbol in symbols.items()})
+
+
+def _builtin(symbol: str, address: int) -> Callable[..., Any]:
+    """The builtin function whose code is at an address (METH_FASTCALL)."""
+    method = _Method(symbol.encode(), address, _FASTCALL, None)
+    _KEPT.append(method)
+    make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+    return make(("PyCFunction_NewEx", ctypes.pythonapi))(ctypes.addressof(method), None, None)

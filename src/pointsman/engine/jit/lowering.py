@@ -1,0 +1,148 @@
+"""How Numba lowers the core, in the process that compiles: helpers are kept as plain IR, and `emit` makes one object of
+an exported function and all helpers below it.
+
+Numba would optimise every helper by itself and make machine code of it, with all that it calls inside, only to do so
+again within its callers. Here a helper is lowered and no more. This relies on Numba's inner classes, so its version is
+pinned (``tests/engine/jit/test_lowering.py`` tests what is relied on).
+"""
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from llvmlite import ir
+from numba import njit
+from numba.core import cgutils, typed_passes, types, typing, untyped_passes
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import CompilerBase
+from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
+from numba.extending import intrinsic
+
+FLAGS: dict[str, Any] = {"error_model": "numpy", "_nrt": False, "nogil": True}
+"""``_nrt=False`` switches reference counting off: a function of the core may not allocate."""
+
+
+class PlainIR(JITCodeLibrary):  # type: ignore[misc]
+    """The IR of one helper. The helpers that it calls are linked in by what needs both."""
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        """Not here: all is optimised at once."""
+        ll_module.data_layout = self._codegen._data_layout
+
+    def finalize(self) -> None:
+        """Leave the IR as it is, with Numba's own functions inside, for its use alone: their names are of this
+        process.
+        """
+        self._raise_if_finalized()
+        own = {function.name for function in self._final_module.functions if not function.is_declaration}
+        for library in dict.fromkeys(self._linking_libraries):
+            if not isinstance(library, PlainIR):
+                self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        for function in self._final_module.functions:
+            if not function.is_declaration and function.name not in own:
+                function.linkage = "internal"
+        self._linking_libraries = [each for each in self._linking_libraries if isinstance(each, PlainIR)]
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """None: there is no machine code."""
+        return 0
+
+    @property
+    def codegen(self) -> "PlainIR":
+        """The one who would set an environment in machine code."""
+        return self
+
+    def set_env(self, env_name: str, env: Any) -> None:
+        """Nothing, for there is no machine code yet."""
+
+
+def modules_below(libraries: Iterable[PlainIR], found: dict[PlainIR, None]) -> Iterable[Any]:
+    """The IR of these helpers and of all that they call, each once, in the order in which they are called."""
+    for library in libraries:
+        if library not in found:
+            found[library] = None
+            library._ensure_finalized()
+            yield library._final_module
+            yield from modules_below(library._linking_libraries, found)
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _MakePlainIR(LoweringPass):  # type: ignore[misc]
+    """Have the function lowered into a library of ours, under a name that is the same in all processes."""
+
+    _name = "make_plain_ir"
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    def run_pass(self, state: Any) -> bool:
+        identity = state.func_id
+        if "<" not in identity.func_qualname:
+            identity.unique_id, identity.unique_name = 0, identity.func_qualname
+        state.library = PlainIR(state.targetctx.codegen(), identity.func_qualname)
+        return True
+
+
+_PASSES = (
+    untyped_passes.TranslateByteCode,
+    untyped_passes.FixupArgs,
+    untyped_passes.IRProcessing,
+    untyped_passes.ReconstructSSA,
+    typed_passes.NopythonTypeInference,
+    typed_passes.PreLowerStripPhis,
+    typed_passes.IRLegalization,
+    typed_passes.AnnotateTypes,
+    _MakePlainIR,
+    typed_passes.NativeLowering,
+    typed_passes.NoPythonBackend,
+)
+"""Of Numba's passes those that the core needs, and ours."""
+
+
+class _Compiler(CompilerBase):  # type: ignore[misc]
+    def define_pipelines(self) -> list[PassManager]:
+        """Ours."""
+        manager = PassManager("pointsman")
+        for each in _PASSES:
+            manager.add_pass(each, "")
+        manager.finalize()
+        return [manager]
+
+
+@functools.cache
+def helper(function: Callable[..., Any], *, forceinline: bool) -> Any:
+    """Numba's object of a helper."""
+    return njit(
+        forceinline=forceinline, no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=_Compiler, **FLAGS
+    )(function)
+
+
+def parse_signature(text: str) -> Any:
+    """Numba's object of a signature, in which ``State`` is a type."""
+    from pointsman.engine.state.state_pointer import STATE_TYPE
+
+    return eval(text, {"State": STATE_TYPE}, vars(types))
+
+
+def called_by_symbol(function: Any, signature: str) -> Any:
+    """What compiled code calls in the place of an exported function: machine code that is linked later."""
+
+    def codegen(context: Any, builder: Any, called: Any, args: Any) -> Any:
+        kind = ir.FunctionType(context.get_value_type(called.return_type), map(context.get_value_type, called.args))
+        outside = cgutils.get_or_insert_function(builder.module, kind, f"{function.__module__}.{function.__name__}")
+        return builder.call(outside, args)
+
+    def typed(typingctx: Any, *args: Any) -> Any:
+        wanted = parse_signature(signature)
+        return typing.signature(wanted.return_type, *wanted.args), codegen
+
+    context = inspect.Parameter("typingctx", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    parameters = [context, *inspect.signature(function).parameters.values()]
+    typed.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    typed.__name__, typed.__module__ = function.__name__, function.__module__
+    made: Any = intrinsic(typed)
+    made.body, made.py_func = helper(function, forceinline=False), function
+    made.signature, made.releases_gil = function.signature, function.releases_gil
+    return made

@@ -1,0 +1,100 @@
+"""Objects of exported functions on disk: a file each, named by a digest of what it is compiled from.
+
+So an object is never stale, nothing is locked, and whoever finds one uses it. A file begins with a line that says what
+is in it and the digest of the rest, for a damaged object can end the process inside LLVM.
+"""
+
+import contextlib
+import functools
+import hashlib
+import json
+import os
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from pointsman.engine.jit.compiled_folder import HOME, PRIVATE, discard, find_place
+from pointsman.errors import RunError
+
+_KEPT_S = 30 * 86_400
+
+
+class Object(NamedTuple):
+    """Machine code of an exported function, relocatable."""
+
+    symbol: str
+    calls: tuple[str, ...]
+    """Symbols of other exported functions that it calls."""
+    code: bytes
+
+
+def object_file(digest: str) -> Path:
+    """Where the object with this digest is, or will be."""
+    return folder() / f"{digest}.o"
+
+
+def folder() -> Path:
+    """The folder of objects.
+
+    Raises:
+        UsageError, RunError: there is none that may be used.
+    """
+    return _folder(*(os.environ.get(name) for name in (HOME, PRIVATE, "XDG_CACHE_HOME", "HOME")))
+
+
+@functools.cache
+def _folder(*_: str | None) -> Path:
+    return find_place().folder
+
+
+def write_object(digest: str, made: Object) -> None:
+    """Write an object, whole or not at all.
+
+    Raises:
+        RunError: there is no room.
+    """
+    told = {"symbol": made.symbol, "calls": made.calls, "sha256": hashlib.sha256(made.code).hexdigest()}
+    write_whole(object_file(digest), json.dumps(told).encode() + b"\n" + made.code)
+
+
+def read_object(digest: str) -> Object | None:
+    """The object with this digest; None if it is not there. One that is not as it was written is removed: None."""
+    path = object_file(digest)
+    try:
+        told, _, code = path.read_bytes().partition(b"\n")
+        head = json.loads(told)
+        if hashlib.sha256(code).hexdigest() == head["sha256"]:
+            os.utime(path)
+            return Object(head["symbol"], tuple(head["calls"]), code)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError):  # a folder, a bad block; no JSON, or other JSON
+        pass
+    discard(path)
+    return None
+
+
+def prune() -> None:
+    """Remove what was not used for long."""
+    unused = time.time() - _KEPT_S
+    for path in [*folder().glob("*.o"), *folder().glob("*.json")]:
+        with contextlib.suppress(OSError):  # another process may be at it
+            if path.stat().st_mtime < unused:
+                path.unlink()
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file of the store, whole or not at all.
+
+    Raises:
+        RunError: there is no room.
+    """
+    draft = path.with_name(f"{path.name}.{os.getpid()}")
+    try:
+        draft.write_bytes(content)
+        draft.replace(path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            draft.unlink(missing_ok=True)
+        fix = "compiled code is kept there; POINTSMAN_HOME names another folder"
+        raise RunError(f"{path.parent}: {error.strerror} ({fix})") from error
