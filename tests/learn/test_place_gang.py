@@ -169,12 +169,3 @@ def test_many_at_once_are_as_one_alone() -> None:
 def test_more_schedulers_than_racks_are_refused() -> None:
     with pytest.raises(pointsman.errors.UsageError, match="3 schedulers need one rack each"):
         PlaceGangEnv(cluster="4x4/rack=2", schedulers=3, workload=Generated("dl2-1-8", jobs=5))
-
-
-def test_compiled_code_goes_stale_with_all_that_it_imports() -> None:
-    from pointsman.engine.jit.sources import outside_the_engine
-
-    from pointsman.learn.environments import loading
-
-    names = {path.name for path in outside_the_engine(loading._sources(f"{loading.ROOM}.gang_deciding"))}
-    assert {"gang_deciding.py", "gangs.py", "window.py"} <= names

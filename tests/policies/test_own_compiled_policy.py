@@ -48,20 +48,19 @@ def test_its_parameters_are_checked() -> None:
 
 
 def test_another_process_finds_it_compiled() -> None:
-    """The hooks' code is cached on disk by what is in the file."""
+    """The hooks' code is kept on disk by what it is compiled from."""
     script = (
-        "import sys, polars as pl, pointsman\n"
+        "import subprocess, polars as pl, pointsman\n"
+        "subprocess.Popen = None  # by which it would be compiled\n"
         "jobs = pl.DataFrame({'submit_s': [0.0, 0.0], 'gpus': [4, 1], 'duration_s': [5.0, 5.0]})\n"
         f"result = pointsman.simulate(pointsman.Workload.of(jobs), '1x4', {POLICY!r}, overheads='none')\n"
         "print(result.jobs['start_s'].to_list())\n"
-        "unit = next(m for n, m in sys.modules.items() if 'hooks_user' in n)\n"
-        "print([made.cache_hits for made in unit.UNITS])\n"
     )
     simulate(workload(), "3x8", POLICY)
     src = str(Path(pointsman.__file__).parents[1])
     env = {**os.environ, "PYTHONPATH": src}
     done = subprocess.run([sys.executable, "-c", script], env=env, capture_output=True, text=True, timeout=300)
-    assert done.stdout.splitlines() == ["[5.0, 0.0]", "[1, 1]"], done.stderr
+    assert done.stdout.splitlines() == ["[5.0, 0.0]"], done.stderr
 
 
 def test_an_edited_file_is_compiled_anew(tmp_path: Path) -> None:

@@ -7,10 +7,10 @@ from pointsman.cli import screen
 from pointsman.engine.jit.build import missing, prepare
 from pointsman.engine.jit.compiled_folder import find_place
 from pointsman.engine.jit.policy_code import HOSTED_HOOKS, units_of
-from pointsman.engine.jit.units import AUDIT, CONTENTION, CORE, PYTHON_API, SHARED_GPUS, factor_unit
+from pointsman.engine.jit.units import AUDIT, CONTENTION, PYTHON_API, SHARED_GPUS, factor_unit
 from pointsman.engine.rate_models.factors.gpu_sharing import jobs_per_gpu
-from pointsman.engine.rate_models.registry import base_model_of, base_models, factors, factors_of
-from pointsman.policies.registry import get_policy, policy_names
+from pointsman.engine.rate_models.registry import base_model_of, factors_of
+from pointsman.policies.registry import get_policy
 
 
 def prepare_code(
@@ -59,18 +59,6 @@ def _announce(missing: int) -> None:
     place = find_place()
     if not place.lasts:
         screen.note(f"compiled code is kept in {place.folder}, {place.why}; POINTSMAN_HOME names a lasting folder")
-
-
-def all_units() -> list[str]:
-    """Whatever a built-in policy, one written in Python, `explain`, a rate model, a factor, a live cluster or a
-    learning environment needs.
-    """
-    from pointsman.learn.environments.loading import all_units as of_environments
-
-    of_policies = (unit for name in policy_names() for unit in units_of(_hooks(name)))
-    of_models = (unit for model in base_models().values() for unit in model.units)
-    of_factors = (factor_unit(factor.hooks) for factor in factors().values())
-    return list(dict.fromkeys([*of_policies, *CORE, *of_models, *of_factors, *of_environments()]))
 
 
 def _hooks(policy: str) -> str:

@@ -7,10 +7,10 @@ def warmup() -> None:
     """Compile the simulator once, so that later runs start at once."""
     import time
 
-    from pointsman.cli.compiled import all_units
     from pointsman.engine.jit.build import prepare
     from pointsman.engine.jit.compiled_folder import find_place
     from pointsman.errors import RunError
+    from pointsman.whole_core import all_units
 
     place = find_place()
     if not place.lasts:

@@ -4,12 +4,10 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Generator
 from pathlib import Path
 
 import pytest
-from pointsman.engine.jit.loading import build_folder
 
 from pointsman.engine.jit.compiled_folder import HOME, PRIVATE, find_place
 from pointsman.errors import UsageError
@@ -168,31 +166,17 @@ def test_a_private_folder_is_shared_with_processes_and_removed_at_exit(here: Pat
     assert [path.name for path in (here / "tmp").iterdir()] == [f"pointsman-{os.getuid()}"]
 
 
-def test_a_planted_pickle_is_not_loaded(here: Path) -> None:
-    """As in the attack: the folder of this very build, made by somebody else beforehand."""
-    load = "from pointsman.engine.jit import loading as c; c._import_source(c.build_folder(), 'planted', {source!r})"
-    source = 'from pointsman.engine.jit.compile import entry\n@entry("int64(int64)")\ndef twice(x):\n    return 2 * x\n'
-    command = [sys.executable, "-c", load.format(source=source)]
-    folder = without_home(here)
-    environment = {**os.environ, "TMPDIR": str(here / "tmp"), "NUMBA_DISABLE_JIT": "0"}
-    subprocess.run(command, env=environment, check=True)
-    (index,) = folder.rglob("planted*.nbi")
-    bomb = f"cposix\nmkdir\n(V{here}/exploded\ntR.".encode()
-    index.write_bytes(bomb)
-    for path in [folder, *folder.rglob("*")]:
-        path.chmod(0o777)
+def test_a_planted_object_is_not_loaded(here: Path) -> None:
+    """As in an attack: the folder of objects, made by somebody else beforehand."""
+    planted = without_home(here) / "compiled"
+    planted.mkdir(parents=True)
+    for folder in (planted.parent, planted):
+        folder.chmod(0o777)
         if os.geteuid() == 0:
-            os.chown(path, NOBODY, NOBODY)
-    subprocess.run(command, env=environment, check=True)
-    assert not (here / "exploded").exists() and index.read_bytes() == bomb
-
-
-def test_only_old_builds_are_pruned(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(HOME, str(here))
-    kept, build = here / "compiled" / "results", here / "compiled" / "0123456789abcdef"
-    for folder in (kept, build):
-        folder.mkdir(parents=True)
-        os.utime(folder, (0, time.time() - 30 * 86_400))
-    (here / "compiled").chmod(0o700)
-    assert mode(build_folder()) == 0o700
-    assert kept.exists() and not build.exists()
+            os.chown(folder, NOBODY, NOBODY)
+    write = (
+        "from pointsman.engine.jit.store import *; write_object('digest', Object('s', (), b'code')); print(folder())"
+    )
+    environment = {**os.environ, "TMPDIR": str(here / "tmp")}
+    done = subprocess.run([sys.executable, "-c", write], env=environment, capture_output=True, text=True, check=True)
+    assert not done.stdout.startswith(str(planted)) and not list(planted.iterdir())

@@ -3,11 +3,11 @@
 import re
 from pathlib import Path
 
-import numba
 import polars as pl
 import pytest
 
 import pointsman
+from pointsman.engine.jit.mode import AS_PYTHON
 from pointsman.errors import UsageError
 from tests.free import simulate
 
@@ -48,7 +48,7 @@ def test_a_hook_is_missing(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled without the JIT")
+@pytest.mark.skipif(AS_PYTHON, reason="nothing is compiled without the JIT")
 @pytest.mark.parametrize(
     ("line", "cause"),
     [

@@ -1,5 +1,6 @@
 """What compiled code a run needs that is not there, and having it compiled by a process of its own."""
 
+import fcntl
 import functools
 import hashlib
 import importlib.util
@@ -9,14 +10,16 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from pointsman.engine.jit.built import is_shipped
 from pointsman.engine.jit.digests import digest_of
 from pointsman.engine.jit.mistakes import mistakes_in
-from pointsman.engine.jit.store import folder, object_file, prune, write_whole
+from pointsman.engine.jit.mode import AS_PYTHON
+from pointsman.engine.jit.store import folder, prune, read_object, write_whole
 from pointsman.engine.jit.target import target
 from pointsman.engine.jit.units import functions_of, is_of_a_user, symbol_of, unit_of_symbol
 from pointsman.errors import RunError
@@ -51,9 +54,23 @@ def prepare(units: Iterable[str], tell: Callable[[float], None] = lambda share: 
 
 
 def _prepare(units: list[str], tell: Callable[[float], None]) -> None:
-    lacking = missing(units)
-    if not lacking:
+    if not missing(units):
         return
+    with _alone():
+        if lacking := missing(units):
+            _compile(lacking, tell)
+
+
+@contextmanager
+def _alone() -> Generator[None]:
+    """Of several processes that lack the same, one compiles it, and the others wait; a lock ends with its process."""
+    with (folder() / "compiling").open("w") as file:
+        with suppress(OSError):  # a file system without locks: each compiles
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _compile(lacking: list[str], tell: Callable[[float], None]) -> None:
     if importlib.util.find_spec("numba") is None:
         raise RunError(f"{lacking[0]} must be compiled, and there is no compiler: pip install 'pointsman[compile]'")
     say(f"compiling {counted(len(lacking), 'part')} of the simulator")
@@ -78,13 +95,13 @@ def _prepare(units: list[str], tell: Callable[[float], None]) -> None:
 
 def missing(units: Iterable[str]) -> list[str]:
     """Those of these units, and of the units that they call, of which an object is not there."""
-    ahead, found = list(units), dict[str, bool]()
+    ahead, found = [] if AS_PYTHON else list(units), dict[str, bool]()
     while ahead:
         unit = ahead.pop()
         if unit in found or is_shipped(unit):
             continue
         functions = known(unit).values()
-        found[unit] = all(object_file(each.digest).exists() for each in functions)
+        found[unit] = all(read_object(each.digest) for each in functions)
         ahead += [unit_of_symbol(symbol)[0] for each in functions for symbol in each.calls]
     return sorted(unit for unit, is_there in found.items() if not is_there)
 

@@ -11,6 +11,8 @@ from pointsman.engine.jit.mode import AS_PYTHON, COMPILING
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+ARGUMENTS: dict[str, Any] = {}
+"""Types of arguments beside Numba's own, by name: how they are laid out."""
 BY_ADDRESS: dict[int, Callable[..., Any]] = {}
 """With the JIT off, exported functions by what stands for their addresses."""
 
@@ -40,7 +42,7 @@ def exported(signature: str, *, releases_gil: bool = False) -> Callable[[F], F]:
     own, as any other function: then by its symbol.
 
     Args:
-        signature: Numba's words for its types, and ``State``.
+        signature: Numba's words for its types, and those of `ARGUMENTS`.
         releases_gil: Whether other threads of Python run while it does, which costs 40 ns a call.
     """
 

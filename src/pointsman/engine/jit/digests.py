@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pointsman.engine.jit.compile import is_exported
+from pointsman.engine.jit.compile import ARGUMENTS, is_exported
 from pointsman.engine.jit.target import target
 
 _COMPILERS = ("numba", "llvmlite", "numpy")
@@ -50,18 +50,24 @@ def digest_of(symbol: str, function: Any) -> Digest:
     """
     walk = _Walk()
     walk.add(_made_with(), symbol, function.signature, function.releases_gil)
+    walk.add(*(_layout(name) for name in ARGUMENTS if name in function.signature))
     walk.function(getattr(function, "py_func", function))
     return Digest(walk.hash.hexdigest()[:32], tuple(walk.calls), len(walk.seen))
 
 
 @functools.cache
 def _made_with() -> str:
-    """A digest of compilers, processor and records, which all machine code depends on."""
-    from pointsman.engine.state.state_pointer import STATE_ARRAYS, WORLD_ARRAYS
-
+    """A digest of compilers and processor, which all machine code depends on."""
     told = [*map(importlib.metadata.version, _COMPILERS), f"{sys.version_info[:2]}", target()]
-    told += [f"{name} {kind!r} {ndim}" for name, (kind, ndim) in [*STATE_ARRAYS.items(), *WORLD_ARRAYS.items()]]
     return hashlib.sha256("\n".join([*told, *map(_source, _MAKERS)]).encode()).hexdigest()
+
+
+@functools.cache
+def _layout(argument: str) -> str:
+    """A digest of the arrays and records behind an argument of this type."""
+    walk = _Walk()
+    walk.value(argument, ARGUMENTS[argument])
+    return walk.hash.hexdigest()
 
 
 @functools.cache
@@ -114,7 +120,7 @@ class _Walk:
             self.calls[f"{home}.{value.__name__}"] = None
             self.add("calls", home, value.__name__, value.signature)
         elif home in _MAKERS:
-            self.add(name)
+            self.add(name, *map(_layout, ARGUMENTS))
         elif "COMPILING" in vars(sys.modules.get(home, builtins)):  # another one is there where it is compiled
             self.add(name, home, _source(home))
         elif isinstance(function := getattr(value, "py_func", value), FunctionType) and not _is_foreign(home):

@@ -9,11 +9,12 @@ from typing import Any
 
 from pointsman.engine.jit import built
 from pointsman.engine.jit.mode import AS_PYTHON
+from pointsman.errors import RunError
 
 _LOADING = threading.RLock()
 """Held while machine code is loaded, so that no other thread sees half of it."""
-_KEPT: list[Any] = []
-"""What must live as long as machine code is used."""
+_METHODS: list["_Method"] = []
+"""What Python knows of builtin functions, which must live as long as they do."""
 _CORE: dict[str, "Unit"] = {}
 """Units of this package that were loaded from objects."""
 _FASTCALL = 0x80
@@ -94,6 +95,7 @@ def _of_objects(name: str, digests: tuple[tuple[str, str], ...]) -> Unit:
     return _found(name, [key for key, _ in digests], find)
 
 
+@functools.cache
 def _engine(digest: str) -> Any:
     """LLVM's loader of an object and, before it, of what this calls."""
     from llvmlite import binding
@@ -102,17 +104,27 @@ def _engine(digest: str) -> Any:
 
     found = read_object(digest)
     if found is None:
-        raise RuntimeError
+        raise RunError("compiled code has just been removed: run the command again")
     for symbol in found.calls:
-        binding.add_symbol(symbol, address_of(symbol))
+        binding.add_symbol(symbol, _address(symbol))
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
     machine = binding.Target.from_default_triple().create_target_machine()
     engine = binding.create_mcjit_compiler(binding.parse_assembly(""), machine)
     engine.add_object_file(binding.ObjectFileRef.from_data(found.code))
     engine.finalize_object()
-    _KEPT.append(engine)
     return engine
+
+
+def _address(symbol: str) -> int:
+    """Where a function is that an object calls."""
+    from pointsman.engine.jit.build import known
+    from pointsman.engine.jit.units import unit_of_symbol
+
+    name, function = unit_of_symbol(symbol)
+    if built.is_shipped(name):
+        return _of_library(name).addresses[function]
+    return _engine(known(name)[function].digest).get_function_address(symbol)
 
 
 class _Method(ctypes.Structure):
@@ -136,6 +148,6 @@ def _found(name: str, functions: list[str], find: Callable[[str], int]) -> Unit:
 def _builtin(symbol: str, address: int) -> Callable[..., Any]:
     """The builtin function whose code is at an address (METH_FASTCALL)."""
     method = _Method(symbol.encode(), address, _FASTCALL, None)
-    _KEPT.append(method)
+    _METHODS.append(method)
     make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
     return make(("PyCFunction_NewEx", ctypes.pythonapi))(ctypes.addressof(method), None, None)

@@ -21,6 +21,8 @@ from numba.extending import intrinsic
 
 FLAGS: dict[str, Any] = {"error_model": "numpy", "_nrt": False, "nogil": True}
 """``_nrt=False`` switches reference counting off: a function of the core may not allocate."""
+TYPES: dict[str, Any] = {}
+"""Numba's objects of types of arguments beside its own, by name."""
 
 
 class PlainIR(JITCodeLibrary):  # type: ignore[misc]
@@ -120,10 +122,8 @@ def helper(function: Callable[..., Any], *, forceinline: bool) -> Any:
 
 
 def parse_signature(text: str) -> Any:
-    """Numba's object of a signature, in which ``State`` is a type."""
-    from pointsman.engine.state.state_pointer import STATE_TYPE
-
-    return eval(text, {"State": STATE_TYPE}, vars(types))
+    """Numba's object of a signature."""
+    return eval(text, TYPES, vars(types))
 
 
 def called_by_symbol(function: Any, signature: str) -> Any:

@@ -40,7 +40,7 @@ def _cause(text: str) -> str:
 
 def _line(text: str, path: str) -> str:
     """``:12``: where the error says it is, else where the name that it quotes first stands; empty if neither is."""
-    if places := re.findall(rf'File "{re.escape(path)}", line (\d+)', text):
+    if places := re.findall(rf'{re.escape(Path(path).name)}", line (\d+)', text):
         return f":{places[-1]}"
     names = _QUOTED.findall(_cause(text))
     for number, line in enumerate(Path(path).read_text(encoding="utf-8").splitlines(), start=1):

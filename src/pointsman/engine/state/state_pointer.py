@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pointsman.engine.jit.compile import BY_ADDRESS
+from pointsman.engine.jit.compile import ARGUMENTS, BY_ADDRESS
 from pointsman.engine.jit.mode import AS_PYTHON, COMPILING
 from pointsman.engine.state.records import (
     ALT,
@@ -77,6 +77,8 @@ WORLD_ARRAYS = {
 }  # fmt: skip
 if tuple(STATE_ARRAYS) != State._fields or tuple(WORLD_ARRAYS) != World._fields:
     raise AssertionError("handle.py and records.py disagree on the arrays of the state")
+
+ARGUMENTS["State"] = STATE_ARRAYS, WORLD_ARRAYS
 
 _OPEN: dict[int, tuple[State, World]] = {}
 
@@ -157,6 +159,7 @@ else:
     from numba import types
     from numba.extending import intrinsic
 
+    from pointsman.engine.jit.lowering import TYPES
     from pointsman.engine.state.jit_arrays import directory_type
     from pointsman.engine.state.jit_arrays import prefetch as prefetch
 
@@ -183,5 +186,6 @@ else:
 
         return types.int64(types.int64, types.int64, types.int64, types.int64), codegen
 
+    TYPES["State"] = STATE_TYPE
     open_state = _opener(STATE_TYPE)
     open_world = _opener(WORLD_TYPE)
