@@ -30,6 +30,7 @@ DEMO_JOBS := out/demo-jobs.parquet
 	@$(BIN)/python -m compileall -qq -j 0 .venv/lib || true # on every core; pip uses one. Packages hold files for other Pythons
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	$(BIN)/pip check
+	@$(BIN)/python -m pointsman.engine.jit.build || true # what every run needs; else the first run compiles it
 	@touch $@
 
 learn: .venv/learn

@@ -18,11 +18,9 @@ class CompiledCore(BuildHookInterface):
         if version == "editable":
             return
         made = Path(self.root, "build", "core")
-        (made / "home").mkdir(0o700, parents=True, exist_ok=True)
-        own = {"PYTHONPATH": str(Path(self.root, "src")), "POINTSMAN_HOME": str(made / "home")}
-        command = [sys.executable, "-m", "pointsman.whole_core", str(made / "built")]
-        subprocess.run(command, env={**os.environ, **own}, check=True)
-        for file in sorted((made / "built").iterdir()):
+        command = [sys.executable, "-m", "pointsman.whole_core", str(made)]
+        subprocess.run(command, env={**os.environ, "PYTHONPATH": str(Path(self.root, "src"))}, check=True)
+        for file in sorted(made.iterdir()):
             build_data["force_include"][str(file)] = f"pointsman/built/{file.name}"
         build_data["pure_python"] = False
         machine = sysconfig.get_platform().replace("-", "_").replace(".", "_")

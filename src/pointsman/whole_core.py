@@ -11,10 +11,10 @@ from pathlib import Path
 
 from pointsman.engine.jit import built
 from pointsman.engine.jit.build import known, prepare
-from pointsman.engine.jit.policy_code import HOSTED_HOOKS, units_of
+from pointsman.engine.jit.policy_code import units_of
 from pointsman.engine.jit.store import Object, read_object
 from pointsman.engine.jit.target import target
-from pointsman.engine.jit.units import CORE, factor_unit, symbol_of, unit_of_symbol
+from pointsman.engine.jit.units import CORE, HOSTED_HOOKS, factor_unit, symbol_of, unit_of_symbol
 from pointsman.errors import RunError
 
 _LINKED = {

@@ -6,8 +6,8 @@ from typing import Any
 from pointsman.cli import screen
 from pointsman.engine.jit.build import missing, prepare
 from pointsman.engine.jit.compiled_folder import find_place
-from pointsman.engine.jit.policy_code import HOSTED_HOOKS, units_of
-from pointsman.engine.jit.units import AUDIT, CONTENTION, PYTHON_API, SHARED_GPUS, factor_unit
+from pointsman.engine.jit.policy_code import units_of
+from pointsman.engine.jit.units import AUDIT, CONTENTION, HOSTED_HOOKS, PYTHON_API, SHARED_GPUS, factor_unit
 from pointsman.engine.rate_models.factors.gpu_sharing import jobs_per_gpu
 from pointsman.engine.rate_models.registry import base_model_of, factors_of
 from pointsman.policies.registry import get_policy

@@ -8,8 +8,8 @@ import pytest
 import pointsman
 from pointsman.engine.jit import units
 from pointsman.engine.jit.build import known
-from pointsman.engine.jit.policy_code import HOSTED_HOOKS, units_of
-from pointsman.engine.jit.units import MAIN_LOOP, PYTHON_API, functions_of, hooks_unit, unit_of_symbol
+from pointsman.engine.jit.policy_code import units_of
+from pointsman.engine.jit.units import HOSTED_HOOKS, MAIN_LOOP, PYTHON_API, functions_of, hooks_unit, unit_of_symbol
 from pointsman.policies.registry import BUILT_IN, get_policy
 from pointsman.whole_core import all_units
 

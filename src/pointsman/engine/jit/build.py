@@ -21,7 +21,7 @@ from pointsman.engine.jit.mistakes import mistakes_in
 from pointsman.engine.jit.mode import AS_PYTHON
 from pointsman.engine.jit.store import folder, prune, read_object, write_whole
 from pointsman.engine.jit.target import target
-from pointsman.engine.jit.units import functions_of, is_of_a_user, symbol_of, unit_of_symbol
+from pointsman.engine.jit.units import COMMON, functions_of, is_of_a_user, symbol_of, unit_of_symbol
 from pointsman.errors import RunError
 from pointsman.inputs.messages import counted
 from pointsman.progress import say
@@ -165,3 +165,7 @@ def _sources() -> list[tuple[str, int, int]]:
             told = os.stat(path)
             found.append((path, told.st_size, told.st_mtime_ns))
     return found
+
+
+if __name__ == "__main__":
+    prepare(COMMON)

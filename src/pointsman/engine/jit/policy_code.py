@@ -1,11 +1,9 @@
 """The compiled code of a run: the main loop, and where it finds the hooks of a policy."""
 
 from pointsman.engine.jit.loaded import Unit, units
-from pointsman.engine.jit.units import MAIN_LOOP, PYTHON_API, hooks_unit
+from pointsman.engine.jit.units import HOSTED_HOOKS, MAIN_LOOP, PYTHON_API, hooks_unit
 
 HOOKS = ("decide", "on_event", "on_run")
-HOSTED_HOOKS = "pointsman.engine.actions.python_policy_hooks"
-"""Those of a policy that is written in Python."""
 
 
 def units_of(hooks: str) -> list[str]:

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pointsman.engine.jit.loaded import unit
-from pointsman.engine.jit.policy_code import HOSTED_HOOKS, load_policy
-from pointsman.engine.jit.units import ADOPTING, PYTHON_API
+from pointsman.engine.jit.policy_code import load_policy
+from pointsman.engine.jit.units import ADOPTING, HOSTED_HOOKS, PYTHON_API
 from pointsman.engine.run.adoption import (
     check_forecasts,
     check_takeover,

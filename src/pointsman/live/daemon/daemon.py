@@ -11,7 +11,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from pointsman.cluster import Cluster, load_cluster
-from pointsman.engine.jit.policy_code import HOSTED_HOOKS, load_policy
+from pointsman.engine.jit.policy_code import load_policy
+from pointsman.engine.jit.units import HOSTED_HOOKS
 from pointsman.errors import BackendError, InputError, PointsmanError, RunError, UsageError
 from pointsman.live.backends.local.rights import own_directory
 from pointsman.live.control.loop import ControlLoop

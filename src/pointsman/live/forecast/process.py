@@ -13,7 +13,8 @@ from threading import Thread
 from typing import Any, Final
 
 from pointsman.cluster import Cluster
-from pointsman.engine.jit.policy_code import HOSTED_HOOKS, load_policy
+from pointsman.engine.jit.policy_code import load_policy
+from pointsman.engine.jit.units import HOSTED_HOOKS
 from pointsman.errors import BackendError, PointsmanError
 from pointsman.live.forecast.futures import Start, starts
 from pointsman.live.forecast.moment import Moment
