@@ -142,7 +142,7 @@ def test_what_a_function_closes_over_counts() -> None:
 
 
 def test_compilers_and_processor_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    made_with = digests._made_with.__wrapped__
+    made_with = digests.made_with.__wrapped__
     assert made_with() == made_with()
     before = made_with()
     with monkeypatch.context() as patch:
@@ -164,6 +164,7 @@ def of_state(address: int) -> int:
 def test_records_count_where_a_state_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     def found() -> tuple[str, str, str]:
         digests._layout.cache_clear()
+        digests.content_of.cache_clear()
         digest_of.cache_clear()
         looks, takes, neither = (
             exported(signature)(type(of_state)(function.__code__, function.__globals__))

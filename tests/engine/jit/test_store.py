@@ -156,4 +156,4 @@ def test_many_processes_that_start_at_once_in_a_fresh_clone_do_no_harm(tmp_path:
     assert [each.returncode for each in started] == [0] * 20
     assert {said for _, said in ended} == {""}
     left = [path.name for path in (tmp_path / "home" / "compiled").iterdir()]
-    assert all(name == "compiling" or name.endswith((".o", ".json")) for name in left)
+    assert all(name == "compiling" or name.endswith((".o", ".ir", ".json")) for name in left)

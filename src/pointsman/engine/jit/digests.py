@@ -24,39 +24,51 @@ from pointsman.engine.jit.target import target
 _COMPILERS = ("numba", "llvmlite", "numpy")
 _ENGINE = "pointsman.engine"
 _MAKERS = (
-    *(f"{_ENGINE}.jit.{name}" for name in ("compile", "digests", "emit", "lowering", "python_calls")),
+    *(f"{_ENGINE}.jit.{name}" for name in ("compile", "digests", "emit", "kept_helpers", "lowering", "python_calls")),
     *(f"{_ENGINE}.state.{name}" for name in ("jit_arrays", "state_pointer")),
 )
 """Modules that all machine code is made with."""
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), np.generic, np.dtype)
 
 
-class Digest(NamedTuple):
-    """What is known of an exported function without compiling it."""
+class Content(NamedTuple):
+    """What a function is compiled from."""
 
     digest: str
     calls: tuple[str, ...]
-    """Symbols of other exported functions that it calls, each compiled by itself."""
+    """Symbols of exported functions that it calls, each compiled by itself."""
     size: int
-    """How many functions are compiled into it."""
+    """About how large it is: bytes of bytecode, with all that is compiled into it."""
 
 
 @functools.cache
-def digest_of(symbol: str, function: Any) -> Digest:
-    """The digest of an exported function under its symbol.
+def digest_of(symbol: str, function: Any) -> Content:
+    """What an exported function is compiled from, under its symbol.
+
+    Raises:
+        TypeError: it uses a value whose content cannot be told.
+    """
+    of_body = content_of(getattr(function, "py_func", function))
+    walk = _Walk()
+    walk.add(made_with(), symbol, function.signature, function.releases_gil, of_body.digest)
+    walk.add(*(_layout(name) for name in ARGUMENTS if name in function.signature))
+    return Content(walk.digest(), of_body.calls, of_body.size)
+
+
+@functools.cache
+def content_of(function: FunctionType) -> Content:
+    """What any function is compiled from; of one function found once, whoever calls it.
 
     Raises:
         TypeError: it uses a value whose content cannot be told.
     """
     walk = _Walk()
-    walk.add(_made_with(), symbol, function.signature, function.releases_gil)
-    walk.add(*(_layout(name) for name in ARGUMENTS if name in function.signature))
-    walk.function(getattr(function, "py_func", function))
-    return Digest(walk.hash.hexdigest()[:32], tuple(walk.calls), len(walk.seen))
+    walk.function(function)
+    return Content(walk.digest(), tuple(walk.calls), walk.size)
 
 
 @functools.cache
-def _made_with() -> str:
+def made_with() -> str:
     """A digest of compilers and processor, which all machine code depends on."""
     told = [*map(importlib.metadata.version, _COMPILERS), f"{sys.version_info[:2]}", target()]
     return hashlib.sha256("\n".join([*told, *map(_source, _MAKERS)]).encode()).hexdigest()
@@ -67,7 +79,7 @@ def _layout(argument: str) -> str:
     """A digest of the arrays and records behind an argument of this type."""
     walk = _Walk()
     walk.value(argument, ARGUMENTS[argument])
-    return walk.hash.hexdigest()
+    return walk.digest()
 
 
 @functools.cache
@@ -82,26 +94,30 @@ class _Walk:
     """From one function to everything that is compiled into it."""
 
     def __init__(self) -> None:
-        self.hash = hashlib.sha256()
-        self.seen: dict[int, int] = {}
+        self._hash = hashlib.sha256()
+        self._own: FunctionType | None = None
         self.calls: dict[str, None] = {}
+        self.size = 0
+
+    def digest(self) -> str:
+        """That of all that was added."""
+        return self._hash.hexdigest()[:32]
 
     def add(self, *told: object) -> None:
         """Take these words into the digest."""
         for each in told:
-            self.hash.update(f"{each}\0".encode())
+            self._hash.update(f"{each}\0".encode())
 
     def function(self, function: FunctionType) -> None:
-        """Add a function and what it uses, or the number under which it was added."""
-        known = id(function) in self.seen
-        self.add(function.__qualname__, self.seen.setdefault(id(function), len(self.seen)))
-        if known:
-            return
+        """Add a function and what it uses."""
+        self._own = function
+        self.add(function.__qualname__)
         self._code(function.__code__, function.__doc__)
         for name, value in _used(function):
             self.value(name, value)
 
     def _code(self, code: CodeType, documented: str | None) -> None:
+        self.size += len(code.co_code)
         self.add(code.co_code.hex(), code.co_names, code.co_varnames, code.co_freevars, code.co_argcount)
         for k, const in enumerate(code.co_consts):
             if isinstance(const, CodeType):
@@ -124,7 +140,7 @@ class _Walk:
         elif "COMPILING" in vars(sys.modules.get(home, builtins)):  # another one is there where it is compiled
             self.add(name, home, _source(home))
         elif isinstance(function := getattr(value, "py_func", value), FunctionType) and not _is_foreign(home):
-            self.function(function)
+            self._called(function)
         elif isinstance(value, (*_PLAIN, enum.Enum)):
             self.add(name, repr(value))
         elif isinstance(value, tuple | list | dict | frozenset):
@@ -137,6 +153,15 @@ class _Walk:
             self.add(name, home, getattr(value, "__name__", type(value).__name__))
         else:
             raise TypeError(f"compiled code uses {name}, a {type(value).__name__}, whose content cannot be told")
+
+    def _called(self, function: FunctionType) -> None:
+        if function is self._own:
+            self.add("itself")
+            return
+        found = content_of(function)
+        self.add(found.digest)
+        self.calls |= dict.fromkeys(found.calls)
+        self.size += found.size
 
     def _members(self, name: str, value: Any) -> None:
         self.add(name, type(value).__name__, len(value))

@@ -21,6 +21,9 @@ from pointsman.engine.jit.store import Object, read_object, write_object
 from pointsman.engine.jit.target import target
 from pointsman.engine.jit.units import functions_of, symbol_of
 
+_ADDRESSES = "numba.dynamic.globals"
+"""What Numba calls constants that are addresses of this process, which nothing reads in the end."""
+
 
 def emit(symbol: str, function: Any) -> Object:
     """The object of an exported function."""
@@ -39,6 +42,8 @@ def emit(symbol: str, function: Any) -> Object:
     passes, builder = codegen._module_pass_manager()
     passes.run(linked, builder)
     linked.verify()
+    if left := [each.name for each in linked.global_variables if each.name.startswith(_ADDRESSES)]:
+        raise TypeError(f"{symbol} would hold the address of a Python object: {left[0]}")
     return Object(symbol, _calls(linked), _machine().emit_object(linked))
 
 
@@ -64,7 +69,8 @@ def _keep_to_itself(module: Any, symbol: str) -> None:
     inside = [each for each in module.functions if not each.is_declaration and not each.name.endswith(symbol)]
     for k, each in enumerate([*inside, *(each for each in module.global_variables if not each.is_declaration)]):
         each.linkage = "internal"
-        each.name = f"{symbol}.{k}"
+        if not each.name.startswith(_ADDRESSES):
+            each.name = f"{symbol}.{k}"
 
 
 def _calls(module: Any) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from llvmlite import ir
+from llvmlite import binding, ir
 from numba import njit
 from numba.core import cgutils, typed_passes, types, typing, untyped_passes
 from numba.core.codegen import JITCodeLibrary
@@ -27,6 +27,23 @@ TYPES: dict[str, Any] = {}
 
 class PlainIR(JITCodeLibrary):  # type: ignore[misc]
     """The IR of one helper. The helpers that it calls are linked in by what needs both."""
+
+    helper: Any = None
+    """By what it is found again in any process (`kept_helpers`); None if it is not."""
+
+    @classmethod
+    def restored(cls, codegen: Any, bitcode: bytes, calls: Iterable["PlainIR"]) -> "PlainIR":
+        """The library of a helper that was kept: its IR, and the helpers that it calls."""
+        self = cls(codegen, "kept")
+        self._final_module = binding.parse_bitcode(bitcode)
+        self._linking_libraries = list(calls)
+        self._finalized = True
+        return self
+
+    def calls(self) -> list["PlainIR"]:
+        """The helpers that it calls."""
+        self._ensure_finalized()
+        return list(dict.fromkeys(self._linking_libraries))
 
     def _optimize_functions(self, ll_module: Any) -> None:
         """Not here: all is optimised at once."""
@@ -116,9 +133,13 @@ class _Compiler(CompilerBase):  # type: ignore[misc]
 @functools.cache
 def helper(function: Callable[..., Any], *, forceinline: bool) -> Any:
     """Numba's object of a helper."""
-    return njit(
+    from pointsman.engine.jit.kept_helpers import keep
+
+    made: Any = njit(
         forceinline=forceinline, no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=_Compiler, **FLAGS
     )(function)
+    keep(made)
+    return made
 
 
 def parse_signature(text: str) -> Any:

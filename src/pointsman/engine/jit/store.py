@@ -11,7 +11,7 @@ import json
 import os
 import time
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pointsman.engine.jit.compiled_folder import HOME, PRIVATE, discard, find_place
 from pointsman.errors import RunError
@@ -53,19 +53,33 @@ def write_object(digest: str, made: Object) -> None:
     Raises:
         RunError: there is no room.
     """
-    told = {"symbol": made.symbol, "calls": made.calls, "sha256": hashlib.sha256(made.code).hexdigest()}
-    write_whole(object_file(digest), json.dumps(told).encode() + b"\n" + made.code)
+    write_checked(object_file(digest), made.code, symbol=made.symbol, calls=made.calls)
 
 
 def read_object(digest: str) -> Object | None:
     """The object with this digest; None if it is not there. One that is not as it was written is removed: None."""
-    path = object_file(digest)
+    found = read_checked(object_file(digest))
+    return found and Object(found[0]["symbol"], tuple(found[0]["calls"]), found[1])
+
+
+def write_checked(path: Path, content: bytes, **told: Any) -> None:
+    """Write a file that begins with a line of what is told of it and the digest of its content.
+
+    Raises:
+        RunError: there is no room.
+    """
+    head = {**told, "sha256": hashlib.sha256(content).hexdigest()}
+    write_whole(path, json.dumps(head).encode() + b"\n" + content)
+
+
+def read_checked(path: Path) -> tuple[dict[str, Any], bytes] | None:
+    """What is told of a file, and its content; None if it is not there. A damaged one is removed: None."""
     try:
-        told, _, code = path.read_bytes().partition(b"\n")
-        head = json.loads(told)
-        if hashlib.sha256(code).hexdigest() == head["sha256"]:
+        head, _, content = path.read_bytes().partition(b"\n")
+        told = json.loads(head)
+        if told["sha256"] == hashlib.sha256(content).hexdigest():
             os.utime(path)
-            return Object(head["symbol"], tuple(head["calls"]), code)
+            return told, content
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError):  # a folder, a bad block; no JSON, or other JSON
@@ -77,7 +91,7 @@ def read_object(digest: str) -> Object | None:
 def prune() -> None:
     """Remove what was not used for long."""
     unused = time.time() - _KEPT_S
-    for path in [*folder().glob("*.o"), *folder().glob("*.json")]:
+    for path in [each for kind in ("o", "ir", "json") for each in folder().glob(f"*.{kind}")]:
         with contextlib.suppress(OSError):  # another process may be at it
             if path.stat().st_mtime < unused:
                 path.unlink()
