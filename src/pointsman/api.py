@@ -15,7 +15,6 @@ from pointsman.engine.run.contract import CompiledPolicy, Policy
 from pointsman.engine.run.kept_log import KeptLog
 from pointsman.engine.run.outcome import make_result
 from pointsman.engine.run.policy_terms import placement_of, terms_of
-from pointsman.engine.run.result import Result
 from pointsman.engine.run.simulation import Named, Simulation
 from pointsman.engine.setup.asked import asked_of
 from pointsman.engine.setup.briefing import Briefing, known_at_submission
@@ -32,6 +31,7 @@ from pointsman.parallel.file_bundle import digests
 from pointsman.policies.given import GivenPolicy, policy_of, stated_parameters
 from pointsman.policies.registry import PolicySpec, get_policy
 from pointsman.progress import shown
+from pointsman.report.result import Result
 from pointsman.types import NEVER_MS, PLACEMENT_NAMES
 from pointsman.workload import Workload
 from pointsman.workload.given import GivenWorkload, workload_of
@@ -148,7 +148,7 @@ def simulate(
     }
     if until_s is not None:
         choices["until_s"] = until_s
-    result = make_result(simulation, prepared, workload, cluster, choices)
+    result = Result(**vars(make_result(simulation, prepared, workload, cluster, choices)))
     result.info["wall_s"] = time.perf_counter() - began
     return result
 

@@ -13,9 +13,9 @@ import polars as pl
 import pytest
 
 from pointsman.cli.interference import _recorded
-from pointsman.engine.run.result import Result
 from pointsman.errors import PointsmanError
 from pointsman.learn.policies.metarl import MetaRl
+from pointsman.report.result import Result
 from pointsman.speed import load_catalogue
 from pointsman.speed.interference.learned.combinations import Server, others_of
 from pointsman.speed.interference.learned.file import LearnedSpec, learned_yaml

@@ -10,11 +10,11 @@ import pytest
 from matplotlib.figure import Figure
 from scipy import stats
 
-from pointsman.engine.run.result import Result
 from pointsman.errors import ThresholdError, UsageError
+from pointsman.report.comparison import compare
 from pointsman.report.figures.bars import jct_bars
 from pointsman.report.figures.distributions import _jct_sentence
-from pointsman.report.metrics.comparison import METRICS, TIMINGS, compare
+from pointsman.report.metrics.comparison_rows import METRICS, TIMINGS
 from pointsman.report.metrics.divergence import first_divergence
 from pointsman.report.metrics.groups import group_runs
 from pointsman.report.metrics.paired.confidence import (
@@ -26,9 +26,10 @@ from pointsman.report.metrics.paired.confidence import (
     student_t,
     student_t_cdf,
 )
-from pointsman.report.metrics.summary import summarise
 from pointsman.report.metrics.threshold import fail_if, parse_threshold
 from pointsman.report.pages.lead import lead
+from pointsman.report.result import Result
+from pointsman.report.summary import summarise
 from pointsman.report.tables.gpu_time import gpu_time_table, locality_table
 from pointsman.report.tables.tables import comparison_table, summary_table
 from pointsman.report.tables.waiting import waiting_tables

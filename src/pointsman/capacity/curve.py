@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from pointsman.errors import UsageError
 from pointsman.inputs.messages import counted
-from pointsman.report.metrics.comparison import TIMINGS
+from pointsman.report.metrics.comparison_rows import TIMINGS
 from pointsman.report.metrics.threshold import OPERATORS, parse_threshold
 from pointsman.report.units import digits, duration, percent
 

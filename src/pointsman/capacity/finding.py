@@ -12,7 +12,6 @@ from pointsman.capacity.scaling import scaled, size_of
 from pointsman.capacity.side_by_side import curves
 from pointsman.cluster import Cluster, load_cluster, parts
 from pointsman.cluster.load import check_named, check_order
-from pointsman.engine.run.result import Result
 from pointsman.engine.setup.refusal import check_node_sizes
 from pointsman.errors import TooWideError, UsageError
 from pointsman.experiment import CellSpec, ExperimentSpec
@@ -23,6 +22,7 @@ from pointsman.parallel.workers import Workers
 from pointsman.policies.given import GivenPolicy
 from pointsman.progress import shown
 from pointsman.report import summarise
+from pointsman.report.result import Result
 from pointsman.sweeps.cells import check_cell, check_cluster, workloads_of
 from pointsman.sweeps.choices import call_of, choices_of
 from pointsman.sweeps.digests import run_digest, workload_digest

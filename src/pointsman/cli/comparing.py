@@ -12,8 +12,8 @@ from pointsman.cli.replay import remarks_on, replay, take
 from pointsman.cli.results import command_line, tell_page
 from pointsman.errors import ThresholdError
 from pointsman.parallel.workers import Workers
+from pointsman.report.comparison import Comparison, compare
 from pointsman.report.grids.table import by_cell
-from pointsman.report.metrics.comparison import Comparison, compare
 from pointsman.report.metrics.threshold import check_rows
 from pointsman.report.rundir import write_comparison
 from pointsman.sweeps import outcome
@@ -22,9 +22,9 @@ from pointsman.sweeps.price import tasks_again
 from pointsman.types import AS_LOGGED
 
 if TYPE_CHECKING:
-    from pointsman.engine.run.result import Result
     from pointsman.experiment import Experiment
     from pointsman.report.grids.grid import Grid
+    from pointsman.report.result import Result
     from pointsman.sweeps.cells import Task
 
 
@@ -107,7 +107,7 @@ def grid_of(
         return found
 
     def tell(grid: "Grid") -> None:
-        for said in by_cell(grid, remarks):
+        for said in by_cell(grid.cells, remarks):
             screen.note(said)
         show(grid)
         if options.output:

@@ -7,7 +7,7 @@ from pointsman.cli import screen
 from pointsman.inputs.messages import counted
 
 if TYPE_CHECKING:
-    from pointsman.engine.run.result import Result
+    from pointsman.report.result import Result
     from pointsman.workload import Workload
 
 

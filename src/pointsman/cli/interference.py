@@ -10,7 +10,7 @@ from pointsman.cli.screen import Format
 if TYPE_CHECKING:
     import polars as pl
 
-    from pointsman.engine.run.result import Result
+    from pointsman.report.result import Result
     from pointsman.speed.interference.learned.learn import Learned
     from pointsman.speed.interference.learned.observations import Recorded
     from pointsman.speed.profiles.catalogue import Catalogue

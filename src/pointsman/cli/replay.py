@@ -10,9 +10,9 @@ from pointsman.experiment import Cell, CellSpec
 from pointsman.parallel.workers import Workers
 
 if TYPE_CHECKING:
-    from pointsman.engine.run.result import Result
     from pointsman.engine.run.simulation import Simulation
     from pointsman.engine.setup.prepare import Prepared
+    from pointsman.report.result import Result
     from pointsman.sweeps.cells import Task
     from pointsman.sweeps.kept import Store
     from pointsman.workload import Workload

@@ -13,8 +13,8 @@ from pointsman.types import AS_LOGGED
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pointsman.engine.run.result import Result
     from pointsman.report.grids.grid import Grid
+    from pointsman.report.result import Result
     from pointsman.report.tables.tables import Table
 
 

@@ -11,7 +11,7 @@ from pointsman.cli.options import OUTPUT, AtOnce, Force, On, OutputFolder, Print
 app = typer.Typer(no_args_is_help=True, help="Suite v1: a benchmark with fixed workloads, clusters, loads and seeds.")
 
 if TYPE_CHECKING:
-    from pointsman.report.metrics.comparison import Comparison
+    from pointsman.report.comparison import Comparison
     from pointsman.suite.definition import Cell, Suite
 
 

@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from pointsman.engine.run.result import Result
+from pointsman.engine.run.result import RunData
 from pointsman.errors import InputError
 from pointsman.report.manifest_model import manifest_fault
 from pointsman.report.staging import MARK
@@ -23,7 +23,7 @@ SCHEMA_VERSION = 1
 PACKAGES = ("numpy", "numba", "polars", "matplotlib")
 
 
-def write_manifest(directory: Path, kind: str, results: Sequence[Result], command: str | None, **more: Any) -> None:
+def write_manifest(directory: Path, kind: str, results: Sequence[RunData], command: str | None, **more: Any) -> None:
     """Writes ``manifest.json``; `more` are further entries."""
     manifest = {
         "schema_version": SCHEMA_VERSION,

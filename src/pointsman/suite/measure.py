@@ -13,8 +13,8 @@ from pointsman.sweeps.digests import digest_of, workload_digest
 from pointsman.sweeps.kept import InMemory, Store, finish
 
 if TYPE_CHECKING:
-    from pointsman.engine.run.result import Result
-    from pointsman.report.metrics.comparison import Comparison
+    from pointsman.report.comparison import Comparison
+    from pointsman.report.result import Result
 
 Entry = tuple[str, str | None]
 """A policy, and the estimate it is given (None: what it needs)."""
@@ -41,7 +41,7 @@ def measure(
     Raises:
         RunError: this machine does not generate the frozen workloads.
     """
-    from pointsman.report.metrics.comparison import compare
+    from pointsman.report.comparison import compare
 
     spec, store = cell.suite.spec, InMemory() if store is None else store
     workloads = {seed: cell.frozen(seed) for seed in spec.seeds}

@@ -6,13 +6,13 @@ from functools import cache
 
 from pointsman.api import check_fits, check_run
 from pointsman.cluster import load_cluster
-from pointsman.engine.run.result import Result
 from pointsman.experiment import Cell, CellSpec
 from pointsman.parallel.file_bundle import Parcel, pack
 from pointsman.parallel.pool import OneByOne
 from pointsman.parallel.workers import Workers
 from pointsman.policies.given import policy_of
 from pointsman.progress import Tell
+from pointsman.report.result import Result
 from pointsman.sweeps.choices import call_of, told_apart
 from pointsman.sweeps.digests import run_digest, workload_digest
 from pointsman.sweeps.kept import Store, finish

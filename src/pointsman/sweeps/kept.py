@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from pointsman.engine.run.result import Result
 from pointsman.inputs.output_path import hidden, write_whole
 from pointsman.parallel.file_bundle import Parcel
 from pointsman.parallel.workers import Workers
+from pointsman.report.result import Result
 from pointsman.report.run_reading import is_whole_run, read_run
 from pointsman.report.rundir import keep_run
 

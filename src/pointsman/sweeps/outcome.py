@@ -3,11 +3,12 @@
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from pointsman.engine.run.result import Result
 from pointsman.experiment import Experiment, located
+from pointsman.report.comparison import compare
+from pointsman.report.grids.cell import cell_of
 from pointsman.report.grids.directory import CellRuns, write_grid
-from pointsman.report.grids.grid import Grid, cell_of
-from pointsman.report.metrics.comparison import compare
+from pointsman.report.grids.grid import Grid
+from pointsman.report.result import Result
 from pointsman.sweeps.cells import Task
 from pointsman.sweeps.kept import Store, forget
 

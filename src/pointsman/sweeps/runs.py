@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pointsman.experiment import CellSpec, PolicyChoice
 
 if TYPE_CHECKING:
-    from pointsman.engine.run.result import Result
+    from pointsman.report.result import Result
     from pointsman.workload import Workload
 
 

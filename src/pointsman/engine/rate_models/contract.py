@@ -54,7 +54,7 @@ class BaseModel(ABC):
     slowed: ClassVar[str] = "computing takes"
     """Begins the sentence that states ``slow_computing`` of a job: what factors on computing do to its rate."""
     section: ClassVar[str] = ""
-    """The module with its figures in reports, if it has such (`pointsman.report.metrics.sections`)."""
+    """The module with its part of the report, for a model of your own; the report finds those of Pointsman itself."""
 
     @classmethod
     def parse(cls, settings: str) -> Self:
@@ -151,7 +151,7 @@ class Factor(ABC):
     """The options of a run that it adds: type and field (`pointsman.inputs.option.option`)."""
     hooks: ClassVar[str]
     section: ClassVar[str] = ""
-    """As of a base model. Without one, a report lists the options of the factor."""
+    """As for a base model. Without any section, a report lists the options of the factor."""
 
     @classmethod
     def chosen(cls, options: Mapping[str, Any], policy: object, base: BaseModel) -> "Factor | None":

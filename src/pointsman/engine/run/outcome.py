@@ -8,7 +8,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from pointsman.cluster import Cluster
-from pointsman.engine.run.result import Result
+from pointsman.engine.run.result import RunData
 from pointsman.engine.run.simulation import Simulation
 from pointsman.engine.run.snapshot import copied
 from pointsman.engine.run.view import unsettled_ms
@@ -30,7 +30,7 @@ _COLUMNS = ("job_id", "user", "queue", "partition", "model", "gpu_type", "gpus",
 
 def make_result(
     simulation: Simulation, prepared: Prepared, workload: Workload, cluster: Cluster, choices: dict[str, Any]
-) -> Result:
+) -> RunData:
     """The result of a run that has ended or was cut.
 
     `choices` are the entries of ``Result.info`` that say what was asked for: policy, needs, params, placement,
@@ -70,7 +70,7 @@ def make_result(
     if prepared.terms.base_model.tells_done:
         jobs = jobs.with_columns(done_s=_done_s(simulation, jobs, choices.get("until_s")))
     learnt = getattr(simulation.policy, "learnt", dict)()
-    return Result(jobs, events, _series(simulation), info, _speeds(simulation), learnt)
+    return RunData(jobs, events, _series(simulation), info, _speeds(simulation), learnt)
 
 
 def _assumptions(prepared: Prepared, needs: str) -> list[str]:

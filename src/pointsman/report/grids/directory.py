@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pointsman.engine.run.result import Result
-from pointsman.report.grids.grid import Grid, GridCell, cell_of, with_loser
+from pointsman.engine.run.result import RunData
+from pointsman.report.grids.cell import GridCell, cell_of, with_loser
+from pointsman.report.grids.grid import Grid
 from pointsman.report.grids.page import make_grid_page
 from pointsman.report.manifest import write_manifest
 from pointsman.report.rundir import write_comparison, write_config, write_page
@@ -24,7 +25,7 @@ class CellRuns:
     values: Mapping[str, Any]
     config: Mapping[str, Any]
     """Settings of this cell, for its ``config.resolved.yaml``."""
-    results: Sequence[Result]
+    results: Sequence[RunData]
     kept: Sequence[Path]
     """Directories of the results."""
 

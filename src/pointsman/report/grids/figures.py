@@ -10,7 +10,8 @@ import numpy as np
 from pointsman.report.figures.distributions import time_ticks
 from pointsman.report.figures.drawing import Drawing, attempted
 from pointsman.report.figures.style import Painting, draw, draw_line, legend_of_lines, line
-from pointsman.report.grids.grid import SHARES, Grid, GridCell, shown
+from pointsman.report.grids.cell import SHARES, GridCell, shown
+from pointsman.report.grids.grid import Grid
 from pointsman.report.units import count, time_unit
 
 if TYPE_CHECKING:

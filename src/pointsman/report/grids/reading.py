@@ -7,9 +7,10 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from pointsman.errors import InputError
-from pointsman.report.grids.grid import Grid, GridCell, cell_of, with_loser
+from pointsman.report.comparison import compare
+from pointsman.report.grids.cell import GridCell, cell_of, with_loser
+from pointsman.report.grids.grid import Grid
 from pointsman.report.manifest import read_manifest
-from pointsman.report.metrics.comparison import compare
 from pointsman.report.run_reading import CONFIG, read_runs, read_window
 
 TABLE = "grid.json"

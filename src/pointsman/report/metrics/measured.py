@@ -5,7 +5,7 @@ from functools import cached_property
 
 import polars as pl
 
-from pointsman.engine.run.result import Result
+from pointsman.engine.run.result import RunData
 from pointsman.report.metrics.counted import Window, counted_jobs
 from pointsman.report.metrics.holdings import holdings
 
@@ -14,7 +14,7 @@ from pointsman.report.metrics.holdings import holdings
 class Measured:
     """A result, the window of the jobs that count, and what both are asked for again and again."""
 
-    result: Result
+    result: RunData
     window: Window
 
     @property

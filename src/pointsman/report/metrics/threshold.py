@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pointsman.errors import ThresholdError, UsageError
 from pointsman.inputs.durations import parse_duration_s
-from pointsman.report.metrics.comparison import COUNTS, METRICS, Comparison, Row
+from pointsman.report.metrics.comparison_rows import COUNTS, METRICS, Compared, Row
 from pointsman.report.units import count, digits
 
 OPERATORS: dict[str, Callable[[float, float], bool]] = {
@@ -86,7 +86,7 @@ def _in_seconds(text: str) -> str:
         raise UsageError(f"{text!r:.60}: {wrong}") from None
 
 
-def fail_if(comparison: Comparison, *conditions: str) -> None:
+def fail_if(comparison: Compared, *conditions: str) -> None:
     """Checks conditions on every policy; those on a change not on the baseline itself.
 
     Raises:

@@ -9,11 +9,11 @@ from typing import Any
 
 from pointsman.engine.rate_models.registry import parse_rate_model
 from pointsman.inputs.messages import counted
+from pointsman.report.comparison import Comparison
 from pointsman.report.figures.catalogue import draw_all, workload_name
 from pointsman.report.figures.drawing import Drawing
 from pointsman.report.figures.price import draw_price
 from pointsman.report.figures.style import THEMED
-from pointsman.report.metrics.comparison import Comparison
 from pointsman.report.metrics.draws import drawn_with, workload_seeds
 from pointsman.report.metrics.groups import Group, run_name, simulated
 from pointsman.report.metrics.paired.changes import Change

@@ -41,7 +41,6 @@ class Tree(BaseModel):
     unknown_models = "pay for communication, and reduce nothing"
     tells_done = True
     slowed = "iterations take"
-    section = "pointsman.report.metrics.sections.tree"
 
     def __post_init__(self) -> None:
         for field in fields(self):

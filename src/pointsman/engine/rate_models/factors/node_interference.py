@@ -47,7 +47,6 @@ class NodeInterference(Factor):
 
     name = "node-interference"
     counts_nodes = True
-    section = "pointsman.report.metrics.sections.node_interference"
     hooks = "pointsman.engine.rate_models.factors.node_neighbours"
     options: ClassVar[Mapping[str, tuple[Any, "FieldInfo"]]] = {
         "node_interference": (
