@@ -104,6 +104,13 @@ def test_there_are_few_rooms() -> None:
     assert len([path for path in PACKAGE.iterdir() if (path / "__init__.py").exists()]) <= MOST_ROOMS
 
 
+@pytest.mark.parametrize("parent", [PACKAGE, PACKAGE / "engine"], ids=lambda path: path.name)
+def test_every_room_is_on_the_map(parent: Path) -> None:
+    page = (TESTS.parent / "docs/architecture.md").read_text(encoding="utf-8")
+    rooms = [path.name for path in parent.iterdir() if (path / "__init__.py").exists()]
+    assert [room for room in rooms if f"| `{room}` |" not in page] == []
+
+
 def test_no_folder_is_crowded() -> None:
     files = Counter(file.parent for file in MODULES.values() if file.parent.name not in MANY)
     assert {str(folder.relative_to(PACKAGE)): n for folder, n in files.items() if n > MOST_FILES} == {}

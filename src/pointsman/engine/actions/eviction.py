@@ -16,12 +16,13 @@ from pointsman.engine.actions.promised import (
     take_back_all,
     take_back_on_nodes,
 )
-from pointsman.engine.actions.verbs import OK, QUOTA, RESOURCES, preempt_released, start, start_placed
+from pointsman.engine.actions.verbs import preempt_released, start, start_placed
 from pointsman.engine.actions.worse import find_worse, release_tentatively, take_back
 from pointsman.engine.index.queues import over_limit
 from pointsman.engine.jit.compile import cold, core
 from pointsman.engine.jit.services import body_of, service
 from pointsman.engine.placement.placing import fits, place
+from pointsman.engine.state.codes import OK, QUOTA, RESOURCES
 from pointsman.engine.state.records import VICTIMS, Int, State
 from pointsman.engine.state.state_pointer import open_state
 from pointsman.types import Reason

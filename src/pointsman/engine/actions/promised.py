@@ -10,9 +10,9 @@ import numpy as np
 
 from pointsman.engine.actions.claims import end_claim_taken_from
 from pointsman.engine.actions.eviction_cache import claimed_later, comes_after
-from pointsman.engine.actions.verbs import stopping_index
 from pointsman.engine.index.bits import count
 from pointsman.engine.index.free_gpus import give, take
+from pointsman.engine.index.queues import stopping_index
 from pointsman.engine.jit.compile import cold, core
 from pointsman.engine.placement.eligible import admits
 from pointsman.engine.placement.placing import FIRST_FIT, SPREAD, fits

@@ -6,9 +6,9 @@ Running jobs stand in one index ordered from best to worst.
 
 import numpy as np
 
+from pointsman.engine.actions.answers import may_preempt
 from pointsman.engine.actions.eviction_cache import is_worse, remember_failure
 from pointsman.engine.actions.promised import tentatively_free
-from pointsman.engine.actions.verbs import may_preempt
 from pointsman.engine.index.free_gpus import give, take
 from pointsman.engine.index.treap import put_in_order
 from pointsman.engine.jit.compile import cold, core

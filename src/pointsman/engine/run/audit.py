@@ -6,6 +6,7 @@ from pointsman.engine.index.bits import bit, count
 from pointsman.engine.jit.compile import core
 from pointsman.engine.placement.eligible import admits
 from pointsman.engine.placement.occupancy import WHOLE, bytes_of, jobs_on, sits
+from pointsman.engine.state.codes import HELD, PENDING, RUNNING, STARTING, STOPPING
 from pointsman.engine.state.invariants import (
     CLAIMED,
     CLASS,
@@ -23,11 +24,6 @@ from pointsman.engine.state.invariants import (
     TIMES,
 )
 from pointsman.engine.state.records import CLAIMING, Int, State, World
-from pointsman.types import JobState
-
-PENDING, STARTING, RUNNING, STOPPING, HELD = (
-    int(s) for s in (JobState.PENDING, JobState.STARTING, JobState.RUNNING, JobState.STOPPING, JobState.HELD)
-)
 
 
 @core

@@ -8,10 +8,9 @@ from pointsman.engine.index.bits import bit, lowest, without_lowest
 from pointsman.engine.index.dirty_jobs import mark
 from pointsman.engine.jit.compile import cold, core
 from pointsman.engine.rate_models.rates import FINEST, row_of
+from pointsman.engine.state.codes import RUNNING
 from pointsman.engine.state.records import Int, State
-from pointsman.types import JobState
 
-RUNNING = int(JobState.RUNNING)
 MODELS, GPUS, OTHERS, JOBS, INDEX, KEYS, TIMES, LAWS, HEAD = range(9)
 """Numbers of the factor: how many models; the most GPUs of a node, and of others in a combination; and where the
 models of jobs, the index of combinations, these, their slow-downs and the laws begin.

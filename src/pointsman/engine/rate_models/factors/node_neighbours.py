@@ -8,10 +8,9 @@ from pointsman.engine.index.bits import lowest, without_lowest
 from pointsman.engine.index.dirty_jobs import mark
 from pointsman.engine.jit.compile import cold, core
 from pointsman.engine.rate_models.rates import FINEST, row_of
+from pointsman.engine.state.codes import RUNNING
 from pointsman.engine.state.records import Int, State
-from pointsman.types import JobState
 
-RUNNING = int(JobState.RUNNING)
 WHOLE = 1000
 """Thousandths of a GPU."""
 KAPPA, MODELS, PAIRS, COUNTS, HEAD = range(5)
