@@ -41,23 +41,27 @@ def accumulates(address: Int, j: Int, accumulation: Int) -> bool:
 
 
 @core
-def answer_to_start(S: State, j: Int) -> Int:
-    """Whether job `j` may start, wherever there is room for it."""
+def _answer_of_state(S: State, j: Int) -> Int:
+    """Whether job `j` waits, and can do the steps of accumulation that a policy gave it."""
     if S.jobs[j].state != PENDING:
         return NOT_PENDING
     if S.jobs[j].accumulation != 1 and not accumulates(S.g[0].address, j, S.jobs[j].accumulation):
         return NOT_SUPPORTED
-    return QUOTA if over_limit(S, j) else OK
+    return OK
+
+
+@core
+def answer_to_start(S: State, j: Int) -> Int:
+    """Whether job `j` may start, wherever there is room for it."""
+    answer = _answer_of_state(S, j)
+    return QUOTA if answer == OK and over_limit(S, j) else answer
 
 
 @core
 def answer_to_start_on(S: State, j: Int) -> Int:
     """Whether job `j` may start on the GPUs that a policy chose: (node, mask) in State.place[:placed]."""
-    if S.jobs[j].state != PENDING:
-        return NOT_PENDING
-    if S.jobs[j].accumulation != 1 and not accumulates(S.g[0].address, j, S.jobs[j].accumulation):
-        return NOT_SUPPORTED
-    return place_for(S.g[0].address, j)
+    answer = _answer_of_state(S, j)
+    return place_for(S.g[0].address, j) if answer == OK else answer
 
 
 @core

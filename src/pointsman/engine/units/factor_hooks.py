@@ -1,6 +1,6 @@
 """What the loop asks of a factor, which it calls by its address in ``State.factors``.
 
-This module is a template: `factors.load` writes copies in which the import of the hooks names another factor.
+This module is a template: `load_factor` writes copies in which the import of the hooks names another factor.
 """
 
 import numpy as np
