@@ -48,9 +48,12 @@ from pointsman.inputs.option_types import (
     one_or_several,
     parsed_by,
 )
-from pointsman.types import MAX_SHARING
+from pointsman.types import MAX_SHARING, PLACEMENT_NAMES
 
-Placement = Literal["consolidated", "first-fit", "spread", "tightest", "few-racks"]
+if TYPE_CHECKING:
+    PlacementName = str
+else:
+    PlacementName = Literal[tuple(PLACEMENT_NAMES)]
 Oversized = Literal["refuse", "drop", "clamp"]
 Ignorable = Literal[
     "user", "queue", "partition", "model", "gpu_type", "shape", "fraction", "time_limit_s", "priority", "preemptible"
@@ -139,7 +142,7 @@ class _Ground(_Part):
         see="policies.md#information",
         panel=ASSUMED,
     )
-    placement: Placement | None = option(
+    placement: PlacementName | None = option(
         "Choice of GPUs for a job",
         None,
         values={

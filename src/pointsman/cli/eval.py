@@ -132,15 +132,15 @@ def _practice(trained: "Card", settings: list[str], short: dict[str, str | None]
 
 def _measured(calls: list[tuple[Any, ...]], some: "Workers", progress: screen.Progress) -> "Iterator[dict[str, Any]]":
     from pointsman.learn.evaluation import measure
-    from pointsman.parallel.file_bundle import Parcel, pack
+    from pointsman.parallel.file_bundle import FileBundle, pack
 
     names = [(name, practice.model_dump()) for name, _, practice, _ in calls]
-    parcel = pack(names) if some.far else Parcel()
+    bundle = pack(names) if some.far else FileBundle()
     there = [
-        (parcel.there(name), params, practice.model_copy(update=parcel.there(practice.model_dump())), seed)
+        (bundle.there(name), params, practice.model_copy(update=bundle.there(practice.model_dump())), seed)
         for name, params, practice, seed in calls
     ]
-    for done, result in enumerate(some(measure, there, parcel), 1):
+    for done, result in enumerate(some(measure, there, bundle), 1):
         progress.update(done / len(calls), f"{done} of {len(calls)}")
         yield result
 

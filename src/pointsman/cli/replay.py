@@ -79,11 +79,11 @@ def say_what_is_kept(directory: Path | None) -> Generator[None]:
         raise
 
 
-def take(tasks: "Sequence[Task]", store: "Store") -> "list[Result]":
+def read_with_remarks(tasks: "Sequence[Task]", store: "Store") -> "list[Result]":
     """The results of a cell's runs, in order; says what should be known of them."""
     from pointsman.sweeps import outcome
 
-    found = outcome.take(tasks, store)
+    found = outcome.read_results(tasks, store)
     for said in remarks_on(tasks, found):
         screen.note(said)
     return found

@@ -58,7 +58,7 @@ class Learner(Protocol):
         ...
 
 
-class Training:
+class TrainingRun:
     """A learner, the directory it is kept in, and how far it is."""
 
     def __init__(self, learner: Learner, card: Card, directory: Path) -> None:

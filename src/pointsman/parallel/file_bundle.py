@@ -17,7 +17,7 @@ SETTINGS: Final = (".yaml", ".json", ".safetensors")
 
 
 @dataclass(frozen=True)
-class Parcel:
+class FileBundle:
     """Files by their absolute paths, and where calls that name them by relative ones are made from.
 
     There they lie as they do here, below a folder of their own, so that a relative name means the same. An absolute one
@@ -51,7 +51,7 @@ class Parcel:
         return whole / self.origin.lstrip("/")
 
 
-def pack(data: Any) -> Parcel:
+def pack(data: Any) -> FileBundle:
     """The files that strings in plain data name: whole ones, and parts between brackets, commas and colons.
 
     A folder is taken, with all it holds, where it follows a colon, as a checkpoint does.
@@ -64,7 +64,7 @@ def pack(data: Any) -> Parcel:
         contents |= {os.path.abspath(path / file): content for file, content in files.items()}
         if path.is_absolute():
             relative[name] = f".//{os.path.relpath(name)}"  # as no user writes a name, so that it is known again
-    return Parcel(contents=contents, relative=relative)
+    return FileBundle(contents=contents, relative=relative)
 
 
 def digests(data: Any) -> list[dict[str, str]]:

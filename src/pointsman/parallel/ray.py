@@ -1,6 +1,5 @@
 """Calls on a Ray cluster, through joblib and ``ray.util.joblib``. What it says of itself stays off the screen."""
 
-import hashlib
 import logging
 import os
 import signal
@@ -9,13 +8,12 @@ import sys
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 from pointsman.errors import BackendError, UsageError
-from pointsman.parallel.file_bundle import Parcel
+from pointsman.parallel.file_bundle import FileBundle
 from pointsman.parallel.workers import Workers, returned_as
+from pointsman.version import source_digest
 
 PATIENCE_S = 5.0
 """How long a cluster may take to answer at all."""
@@ -65,14 +63,14 @@ class _Calls:
         self,
         function: Callable[..., Any],
         calls: Iterable[tuple[Any, ...]],
-        parcel: Parcel | None = None,
+        bundle: FileBundle | None = None,
         *,
         in_order: bool = True,
     ) -> Iterator[Any]:
         from joblib import delayed
         from ray.exceptions import RayError
 
-        sent = self._ray.put((source_digest(), parcel or Parcel()))
+        sent = self._ray.put((source_digest(), bundle or FileBundle()))
         once = _Once(self._ray)
         tasks = (delayed(_answer)(sent, function, [once.put(each) for each in arguments]) for arguments in calls)
         try:
@@ -128,23 +126,13 @@ def _answer(sent: Any, function: Callable[..., Any], arguments: list[Any]) -> An
 
     from pointsman.engine.jit.compiled_folder import find_place
 
-    digest, parcel = ray.get(sent)
+    digest, bundle = ray.get(sent)
     if digest != source_digest():
         raise UsageError(
             f"{socket.gethostname()} has a different version of Pointsman; install the same version on both machines"
         )
-    os.chdir(parcel.unpacked(find_place("sent").folder))
+    os.chdir(bundle.unpacked(find_place("sent").folder))
     return function(*(ray.get(each) if isinstance(each, ray.ObjectRef) else each for each in arguments))
-
-
-@cache
-def source_digest() -> str:
-    """A digest of all of Pointsman's files: equal on two machines that give equal results."""
-    package = Path(__file__).parents[1]
-    digest = hashlib.sha256()
-    for path in sorted(path for path in package.rglob("*") if path.is_file() and path.parent.name != "__pycache__"):
-        digest.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()
 
 
 @contextmanager

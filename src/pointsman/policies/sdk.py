@@ -47,7 +47,7 @@ from pointsman.engine.jit.compile import cold, core
 from pointsman.engine.placement.eligible import admits, alternative_with_room, free_gpus, some_node_with
 from pointsman.engine.placement.occupancy import SINGLES, WHOLE, bytes_of, jobs_on, note_single, sits
 from pointsman.engine.placement.one_node import best_fit
-from pointsman.engine.placement.placing import FEW_RACKS, TIGHTEST, fits, note_place, place, unplace
+from pointsman.engine.placement.placing import fits, note_place, place, unplace
 from pointsman.engine.placement.tightest import free_in
 from pointsman.engine.rate_models.chains.admission import next_transfer
 from pointsman.engine.rate_models.chains.transfers import iterations_left, most_under_way, service_left, transfer_left
@@ -73,7 +73,7 @@ from pointsman.engine.run.contract import (
     parameter,
 )
 from pointsman.engine.setup.briefing import Briefing
-from pointsman.engine.state.codes import OK, PENDING, QUOTA, RESOURCES, RUNNING, STARTING
+from pointsman.engine.state.codes import FEW_RACKS, OK, PENDING, QUOTA, RESOURCES, RUNNING, STARTING, TIGHTEST
 from pointsman.engine.state.due_times import NEVER, after
 from pointsman.engine.state.records import (
     ACCUMULATIONS,

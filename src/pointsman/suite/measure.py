@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pointsman.parallel.file_bundle import Parcel, pack
+from pointsman.parallel.file_bundle import FileBundle, pack
 from pointsman.parallel.pool import ONE_BY_ONE
 from pointsman.parallel.workers import Workers
 from pointsman.policies.registry import get_policy
@@ -49,13 +49,13 @@ def measure(
     runs = [(*entry, seed) for entry in entries(policies, spec.errors) for seed in spec.seeds]
     digests = {run: digest_of(jobs[run[-1]], cell.workload.cluster, run) for run in runs}
     missing = [run for run in runs if not store.has(digests[run])]
-    parcel = pack(list(policies)) if workers.far else Parcel()
-    calls = [(workloads[seed], cell, parcel.there(name), errors, seed) for name, errors, seed in missing]
+    bundle = pack(list(policies)) if workers.far else FileBundle()
+    calls = [(workloads[seed], cell, bundle.there(name), errors, seed) for name, errors, seed in missing]
 
     def received(result: "Result") -> "Result":
-        return replace(result, info=parcel.back(result.info))
+        return replace(result, info=bundle.back(result.info))
 
-    for _ in finish([digests[run] for run in missing], _run, calls, workers, store, parcel, received):
+    for _ in finish([digests[run] for run in missing], _run, calls, workers, store, bundle, received):
         pass
     comparison = compare([store.take(digests[run]) for run in runs], window=cell.window(workloads[spec.seeds[0]]))
     return comparison

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from pointsman.inputs.output_path import hidden, write_whole
-from pointsman.parallel.file_bundle import Parcel
+from pointsman.parallel.file_bundle import FileBundle
 from pointsman.parallel.workers import Workers
 from pointsman.report.result import Result
 from pointsman.report.run_reading import is_whole_run, read_run
@@ -140,7 +140,7 @@ def finish(
     calls: Sequence[tuple[Any, ...]],
     workers: Workers,
     store: Store,
-    parcel: Parcel | None = None,
+    bundle: FileBundle | None = None,
     received: Callable[[Any], Any] = lambda found: found,
 ) -> Iterator[Any]:
     """Make calls that `store` lacks, and add what each returns as soon as it does; yields it, in any order.
@@ -151,11 +151,11 @@ def finish(
         calls: the arguments of each.
         workers: what runs them.
         store: where what is finished is kept.
-        parcel: files that far workers need.
+        bundle: files that far workers need.
         received: what makes of that which comes back what is kept.
     """
     numbered = [(k, function, *call) for k, call in enumerate(calls)]
-    for k, found in workers(_numbered, numbered, parcel, in_order=False):
+    for k, found in workers(_numbered, numbered, bundle, in_order=False):
         thing = received(found)
         store.add(digests[k], thing)
         yield thing

@@ -5,8 +5,8 @@ from pointsman.engine.actions.worse import release_tentatively, take_back
 from pointsman.engine.jit.compile import cold
 from pointsman.engine.jit.services import service
 from pointsman.engine.placement.placing import fits, place, unplace
-from pointsman.engine.placement.tightest import RACK, TIGHTEST
-from pointsman.engine.state.codes import OK, RESOURCES
+from pointsman.engine.placement.tightest import RACK
+from pointsman.engine.state.codes import OK, RESOURCES, TIGHTEST
 from pointsman.engine.state.records import Int, State
 from pointsman.types import Reason
 

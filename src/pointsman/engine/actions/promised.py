@@ -15,8 +15,9 @@ from pointsman.engine.index.free_gpus import give, take
 from pointsman.engine.index.queues import stopping_index
 from pointsman.engine.jit.compile import cold, core
 from pointsman.engine.placement.eligible import admits
-from pointsman.engine.placement.placing import FIRST_FIT, SPREAD, fits
+from pointsman.engine.placement.placing import fits
 from pointsman.engine.placement.tightest import takes_any
+from pointsman.engine.state.codes import FIRST_FIT, SPREAD
 from pointsman.engine.state.records import VICTIMS, Int, State
 from pointsman.engine.state.state_pointer import open_state
 

@@ -14,8 +14,9 @@ from pointsman.engine.index.treap import put_in_order
 from pointsman.engine.jit.compile import cold, core
 from pointsman.engine.placement.eligible import admits, free_gpus, nodes_with, whole_nodes
 from pointsman.engine.placement.few_racks import nodes_in, rack_with
-from pointsman.engine.placement.placing import SPREAD, fits
+from pointsman.engine.placement.placing import fits
 from pointsman.engine.placement.tightest import RACK, free_in, rack_for, takes_any
+from pointsman.engine.state.codes import SPREAD
 from pointsman.engine.state.records import VICTIMS, Int, State
 from pointsman.engine.state.state_pointer import open_state
 

@@ -8,13 +8,11 @@ from pointsman.engine.jit.compile import cold, core
 from pointsman.engine.placement.eligible import nodes_with, some_node_with
 from pointsman.engine.placement.few_racks import fullest_with, nodes_in, rack_with
 from pointsman.engine.placement.one_node import best_fit, first_fit, most_free
+from pointsman.engine.state.codes import FEW_RACKS, FIRST_FIT, SPREAD, TIGHTEST
 from pointsman.engine.state.records import Int, State
 from pointsman.engine.state.state_pointer import open_state
-from pointsman.types import Locality, Placement
+from pointsman.types import Locality
 
-FIRST_FIT, SPREAD, TIGHTEST, FEW_RACKS = (
-    int(p) for p in (Placement.FIRST_FIT, Placement.SPREAD, Placement.TIGHTEST, Placement.FEW_RACKS)
-)
 RACK = int(Locality.RACK)
 
 

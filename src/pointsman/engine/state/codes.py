@@ -1,6 +1,6 @@
-"""States of jobs and answers of verbs as whole numbers, which compiled code compares."""
+"""States of jobs, answers of verbs and placements as whole numbers, which compiled code compares."""
 
-from pointsman.types import JobState, Reason
+from pointsman.types import JobState, Placement, Reason
 
 PENDING, STARTING, RUNNING, STOPPING, HELD = (
     int(s) for s in (JobState.PENDING, JobState.STARTING, JobState.RUNNING, JobState.STOPPING, JobState.HELD)
@@ -14,3 +14,4 @@ GANG_INCOMPLETE, GPU_TAKEN, NOT_ELIGIBLE = (
 )
 SHARING_LIMIT, MEMORY = int(Reason.SharingLimit), int(Reason.Memory)
 NOT_SUPPORTED, PROTECTED = int(Reason.NotSupported), int(Reason.MinRuntimeProtected)
+CONSOLIDATED, FIRST_FIT, SPREAD, TIGHTEST, FEW_RACKS = (int(p) for p in Placement)

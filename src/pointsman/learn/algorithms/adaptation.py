@@ -67,7 +67,7 @@ class Gain(NamedTuple):
 
 
 def gains(networks: Sequence[Any], environments: Any) -> list[Gain]:
-    """Of the choices of each network, in the first episodes of the bank of `environments`, one in each."""
+    """Of the choices of each network, in the first episodes of the pool of `environments`, one in each."""
     usual = _mean_jcts_s(networks[0], environments, by_scorer=True)
     shorter = [1.0 - _mean_jcts_s(network, environments, by_scorer=False) / usual for network in networks]
     return [Gain(float(s.mean()), float(s.std(ddof=1) / np.sqrt(len(s))) if len(s) > 1 else np.inf) for s in shorter]

@@ -18,7 +18,7 @@ _WORDS = TRACE.itemsize // 8
 
 
 @dataclass(frozen=True)
-class Bank:
+class EpisodePool:
     """M episodes of at most `longest` jobs."""
 
     prepared: Prepared
@@ -27,14 +27,14 @@ class Bank:
     longest: int
 
 
-def make_bank(
+def make_episode_pool(
     workloads: Sequence[Workload],
     layout: Layout,
     terms: Terms,
     *,
     assign_models: int | None,
     profiles: Sequence[str | Path] = (),
-) -> Bank:
+) -> EpisodePool:
     """The episodes of `workloads`, one each; each begins with its first submit. Gangs that never fit are refused.
 
     Raises:
@@ -53,7 +53,7 @@ def make_bank(
     for k, count in enumerate(counts.tolist()):
         rows[k, 0] = count
         rows[k, 1 : 1 + count * _WORDS] = np.ascontiguousarray(prepared.trace[episode == k]).view(np.int64).ravel()
-    return Bank(prepared, rows, int(counts.max()))
+    return EpisodePool(prepared, rows, int(counts.max()))
 
 
 def _named(jobs: pl.DataFrame, seed: int | None) -> pl.DataFrame:

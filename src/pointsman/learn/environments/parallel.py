@@ -76,7 +76,7 @@ class PlaceGangParallelEnv(ParallelEnv[str, Observation, Any]):
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Observation], Infos]:
-        """Begin the next episode: the first in the order that `seed` gives, or ``options["episode"]`` of the bank."""
+        """Begin the next episode: the first in the order that `seed` gives, or ``options["episode"]`` of the pool."""
         seen, info = self.single.reset(seed=seed, options=options)
         self.agents = self.possible_agents.copy()
         self._invalid = dict.fromkeys(self.agents, 0)

@@ -33,7 +33,7 @@ CALIBRATION_ROUNDS = 6
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
-def fit(
+def fit_profile(
     jobs: pl.DataFrame,
     name: str,
     source: str,
@@ -239,7 +239,7 @@ def main() -> None:
     parser.add_argument("name", help="what to call the profile")
     options = parser.parse_args()
     try:
-        sys.stdout.write(render(fit(read_workload(options.log).jobs, options.name, source=options.log)))
+        sys.stdout.write(render(fit_profile(read_workload(options.log).jobs, options.name, source=options.log)))
     except PointsmanError as error:
         sys.stderr.write(f"{error}\n")
         raise SystemExit(error.exit_code) from None

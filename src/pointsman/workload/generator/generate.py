@@ -14,7 +14,7 @@ from pointsman.workload.generator.dl2 import SIZES, dl2
 from pointsman.workload.generator.gaps import with_gaps
 from pointsman.workload.generator.marks import draw_marks, draw_status, draw_users
 from pointsman.workload.generator.profile import Floats, Ints, Profile, Tier, load_profile
-from pointsman.workload.generator.topdrl import WIDEST, topdrl
+from pointsman.workload.generator.topdrl import WIDEST, generate_topdrl
 from pointsman.workload.provenance import Provenance, Quality
 from pointsman.workload.table import Workload
 
@@ -23,7 +23,7 @@ def generate(like: str, *, jobs: int, cluster_gpus: int, load: float | None = No
     """A workload of `jobs` jobs like a real log's, for a cluster of `cluster_gpus` GPUs.
 
     Args:
-        like: ``philly``, ``itp`` or ``helios``, or a profile's YAML file; ``topdrl``: as `topdrl` draws them;
+        like: ``philly``, ``itp`` or ``helios``, or a profile's YAML file; ``topdrl``: as `generate_topdrl` draws them;
             ``dl2-philly``, ``dl2-1-8``, ``dl2-1-16``: as `dl2` does.
         jobs: how many jobs, at least 2. As many as the log has span its whole season of busy and quiet days; fewer
             are a piece of it, at a place chosen by the seed; more repeat it.
@@ -43,7 +43,7 @@ def generate(like: str, *, jobs: int, cluster_gpus: int, load: float | None = No
     if like in SIZES:
         return dl2(like, jobs, seed, cluster_gpus=cluster_gpus, load=load)
     if like == "topdrl":
-        return topdrl(jobs, seed, widest=min(WIDEST, cluster_gpus), cluster_gpus=cluster_gpus, load=load)
+        return generate_topdrl(jobs, seed, widest=min(WIDEST, cluster_gpus), cluster_gpus=cluster_gpus, load=load)
     made = generate_from(load_profile(like), jobs=jobs, cluster_gpus=cluster_gpus, load=load, seed=seed)
     command = f"generate({like=}, {jobs=}, {cluster_gpus=}, {load=}, {seed=})"
     return replace(made, provenance=replace(made.provenance, command=command))

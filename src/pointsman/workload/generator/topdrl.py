@@ -37,7 +37,7 @@ MODELS: Final = (
 """Image classifiers of the catalogue."""
 
 
-def topdrl(
+def generate_topdrl(
     jobs: int,
     seed: int,
     *,
