@@ -72,7 +72,7 @@ class Comparison(AsTable):
         return json.dumps(self.to_dict(), indent=1) + "\n"
 
     def to_csv(self) -> str:
-        """One row a policy: each figure, its change to the baseline as a ratio, and the interval of that."""
+        """One row a policy: each metric, its change to the baseline as a ratio, and the interval of that."""
         return as_csv([record(row) for row in self.rows])
 
     def __repr__(self) -> str:

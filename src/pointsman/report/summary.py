@@ -5,7 +5,7 @@ from typing import Any
 from pointsman.engine.run.result import RunData
 from pointsman.report.metrics.counted import submit_window
 from pointsman.report.metrics.measured import Measured
-from pointsman.report.metrics.summary import figures
+from pointsman.report.metrics.summary import metrics_of
 from pointsman.report.tables.tables import summary_table
 
 
@@ -13,7 +13,7 @@ class Summary(dict[str, Any]):
     """Figures by name. Only its text is short: what it holds of users, queues and the like is left out there."""
 
     def __repr__(self) -> str:
-        """Its single figures."""
+        """Its single metrics."""
         said = ", ".join(f"{name}={value!r}" for name, value in self.items() if not isinstance(value, dict | list))
         return f"Summary({said}, …)"
 
@@ -23,7 +23,7 @@ class Summary(dict[str, Any]):
 
 
 def summarise(result: RunData, *, window: tuple[float, float] | None = None) -> Summary:
-    """Every figure of a run, ready for JSON: times in seconds, ratios 0-1, None where nothing can be said.
+    """Every metric of a run, ready for JSON: times in seconds, ratios 0-1, None where nothing can be said.
 
     Args:
         result: the run.
@@ -32,4 +32,4 @@ def summarise(result: RunData, *, window: tuple[float, float] | None = None) -> 
     Raises:
         UsageError: no job was submitted in the window.
     """
-    return Summary(figures(Measured(result, submit_window(result, window))))
+    return Summary(metrics_of(Measured(result, submit_window(result, window))))

@@ -1,5 +1,5 @@
 """A run told again from its own files, by somebody who trusts nothing: what its events say of jobs, GPUs and nodes must
-be possible, and what its tables and figures say must follow from them. No part of the engine is used.
+be possible, and what its tables and metrics say must follow from them. No part of the engine is used.
 """
 
 from collections import Counter, defaultdict
@@ -53,17 +53,17 @@ def faults(result: RunData, summary: Mapping[str, Any] | None = None) -> list[st
 
     Args:
         result: the run, with its events.
-        summary: figures that it is said to have, as in ``summary.json``.
+        summary: metrics that it is said to have, as in ``summary.json``.
     """
     if result.info.get("logged"):
-        return [] if summary is None else list(_figures(result, summary))
+        return [] if summary is None else list(_metrics(result, summary))
     if result.events is None:
         return ["the run has kept no events, so nothing can be told again"]
     try:
         jobs = _Replay(result).jobs
     except Impossible as impossible:
         return [str(impossible)]
-    return [*_books(result, jobs), *([] if summary is None else _figures(result, summary))]
+    return [*_books(result, jobs), *([] if summary is None else _metrics(result, summary))]
 
 
 class _Replay:
@@ -201,7 +201,7 @@ def _books(result: RunData, jobs: Sequence[_Job]) -> Iterator[str]:
                 break
 
 
-def _figures(result: RunData, summary: Mapping[str, Any]) -> Iterator[str]:
+def _metrics(result: RunData, summary: Mapping[str, Any]) -> Iterator[str]:
     """Where ``summary.json`` says something else than the tables."""
     window = summary.get("window")
     ends = [window.get(name) for name in ("from_s", "to_s")] if isinstance(window, Mapping) else []

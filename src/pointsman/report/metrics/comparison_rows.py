@@ -21,7 +21,7 @@ METRICS = (
 """What is compared, by the names of ``summary.json``."""
 
 COUNTS = ("jobs_counted", "jobs_censored")
-"""Jobs that the figures are of, and jobs that they leave out for not having run to their end."""
+"""Jobs that the metrics are of, and jobs that they leave out for not having run to their end."""
 
 TIMINGS = ("engine_s", "decisions_per_s")
 """Metrics that tell of the machine, not of the policies: they have a change, and no interval."""
@@ -29,7 +29,7 @@ TIMINGS = ("engine_s", "decisions_per_s")
 
 @dataclass(frozen=True)
 class Row:
-    """One policy: each figure is the mean over its runs; `differences` are to the baseline, on jobs both completed.
+    """One policy: each metric is the mean over its runs; `differences` are to the baseline, on jobs both completed.
 
     The `COUNTS` are of all runs together, their differences the mean over the common ones.
     """
@@ -46,7 +46,7 @@ class Row:
     values: dict[str, float | None]
     differences: dict[str, Difference]
 
-    def figure(self, name: str) -> float | None:
+    def metric(self, name: str) -> float | None:
         """One of the `METRICS` or `COUNTS`."""
         return getattr(self, name) if name in COUNTS else self.values[name]
 
@@ -87,10 +87,10 @@ def as_csv(records: Sequence[Mapping[str, Any]]) -> str:
 
 def record(row: Row) -> dict[str, Any]:
     """A row of ``comparison.csv``."""
-    figures = {name: row.figure(name) for name in (*COUNTS, *METRICS)}
+    metrics = {name: row.metric(name) for name in (*COUNTS, *METRICS)}
     seeds = {name: " ".join(map(str, getattr(row, name))) for name in ("seeds", "workload_seeds")}
     told = {"knowledge": row.knowledge, "profiles": row.profiles, "progress": row.progress}
-    return {"policy": row.policy, **told, **seeds, **figures, **_changes(row)}
+    return {"policy": row.policy, **told, **seeds, **metrics, **_changes(row)}
 
 
 def _changes(row: Row) -> dict[str, float | None]:

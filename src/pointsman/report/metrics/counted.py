@@ -1,4 +1,4 @@
-"""Which jobs the figures count, and what is measured of each of them."""
+"""Which jobs the metrics count, and what is measured of each of them."""
 
 from dataclasses import dataclass
 

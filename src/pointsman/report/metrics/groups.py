@@ -21,7 +21,7 @@ from pointsman.report.metrics.draws import workload_seeds
 from pointsman.report.metrics.holdings import horizon_s
 from pointsman.report.metrics.measured import Measured
 from pointsman.report.metrics.shared import interference_of, jobs_per_gpu
-from pointsman.report.metrics.summary import BREAKDOWNS, breakdown, figures
+from pointsman.report.metrics.summary import BREAKDOWNS, breakdown, metrics_of
 from pointsman.report.units import policy_name
 
 
@@ -31,8 +31,8 @@ class Run(Measured):
 
     @cached_property
     def summary(self) -> dict[str, Any]:
-        """Its figures, as `summarise` gives them."""
-        return figures(self)
+        """Its metrics, as `summarise` gives them."""
+        return metrics_of(self)
 
     @cached_property
     def paired(self) -> dict[tuple[str, int], tuple["Run", Any]]:
@@ -139,7 +139,7 @@ class Group:
         return {}
 
     def mean(self, metric: str) -> float | None:
-        """Mean over seeds of one figure of the summary; None where a seed has none."""
+        """Mean over seeds of one metric of the summary; None where a seed has none."""
         found = [run.summary[metric] for run in self.runs]
         return None if None in found else float(np.mean(found))
 

@@ -1,4 +1,4 @@
-"""What is measured of a run besides its figures, each once: when it is first asked for."""
+"""What is measured of a run besides its metrics, each once: when it is first asked for."""
 
 from dataclasses import dataclass
 from functools import cached_property

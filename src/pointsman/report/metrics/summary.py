@@ -1,4 +1,4 @@
-"""The figures of one run (``docs/background/metrics.md`` defines each)."""
+"""The metrics of one run (``docs/background/metrics.md`` defines each)."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from pointsman.report.metrics.holdings import horizon_s, is_one_of, mean_held
 from pointsman.report.metrics.lower_bound import lower_bound_s
 from pointsman.report.metrics.measured import Measured
 from pointsman.report.metrics.proximity import least_s
-from pointsman.report.metrics.sections.registered import section_figures
+from pointsman.report.metrics.sections.registered import section_metrics
 from pointsman.report.metrics.shared import most_gpus_of_work, part_asked, shares_gpus
 from pointsman.report.metrics.steps import step_means
 from pointsman.report.units import policy_name
@@ -20,7 +20,7 @@ from pointsman.report.units import policy_name
 PERCENTILES = (50, 90, 95, 99)
 
 BREAKDOWNS = {"bucket": "by_gpus", "account": "by_account", "queue": "by_queue", "user": "by_user"}
-"""Columns of `counted_jobs` by which the summary breaks its figures down, and what it calls that."""
+"""Columns of `counted_jobs` by which the summary breaks its metrics down, and what it calls that."""
 
 NOT_LOGGED = (
     "gpu_productive_ratio", "gpu_hours_productive", "preemptions", "preemptions_max", "jobs_preempted", "resizes",
@@ -33,13 +33,13 @@ LATE = 1.001
 """A finish-time fairness above this is late; times are in milliseconds, so a job that never waited is not just 1."""
 
 
-def figures(run: Measured) -> dict[str, Any]:
+def metrics_of(run: Measured) -> dict[str, Any]:
     """`summarise` of a run that has been measured."""
     result, chosen, counted, held = run.result, run.window, run.counted, run.held
     return {
         **_identity(result),
         **_counts(result, chosen, counted),
-        **job_figures(result, counted),
+        **job_metrics(result, counted),
         "deadlines_met_ratio": deadlines_met_ratio(result, chosen),
         **_makespan(result),
         **_usage(result, chosen, held),
@@ -48,14 +48,14 @@ def figures(run: Measured) -> dict[str, Any]:
         "locality": _locality(counted),
         **_speed(result),
         "sharing": None,  # in every summary, as its format says
-        **section_figures(run),
+        **section_metrics(run),
         **{name: breakdown(counted, by) for by, name in BREAKDOWNS.items()},
         **(dict.fromkeys(NOT_LOGGED) if result.info.get("logged") else {}),
     }
 
 
-def job_figures(result: RunData, counted: pl.DataFrame) -> dict[str, Any]:
-    """The figures of `summarise` that are of jobs, not of the cluster, over these rows of `counted_jobs`."""
+def job_metrics(result: RunData, counted: pl.DataFrame) -> dict[str, Any]:
+    """The metrics of `summarise` that are of jobs, not of the cluster, over these rows of `counted_jobs`."""
     return {
         **_times("jct", counted["jct_s"]),
         **_times("pending", counted["pending_s"]),
@@ -85,7 +85,7 @@ def _mean(values: pl.Series) -> float | None:
 
 
 def breakdown(counted: pl.DataFrame, by: str) -> list[dict[str, Any]]:
-    """The main figures per value of one column of `counted_jobs`: buckets in order, others by GPU-hours, most first."""
+    """The main metrics per value of one column of `counted_jobs`: buckets in order, others by GPU-hours, most first."""
     if by not in counted.columns:
         return []
     groups = (

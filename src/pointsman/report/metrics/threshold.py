@@ -24,7 +24,7 @@ TIMED = re.compile(r"(\s*\w+_s\s*(?:<=|>=|<|>)\s*[+-]?\s*)(\d[\d.]*(?!e[+-]?\d)[
 
 @dataclass(frozen=True)
 class Threshold:
-    """A condition on one figure: its value, its difference to the baseline, or that as a share of the baseline's."""
+    """A condition on one metric: its value, its difference to the baseline, or that as a share of the baseline's."""
 
     text: str
     metric: str
@@ -35,7 +35,7 @@ class Threshold:
     def measure(self, row: Row) -> float | None:
         """What is compared with the limit."""
         if self.kind == "value":
-            return row.figure(self.metric)
+            return row.metric(self.metric)
         change = row.differences[self.metric]
         if self.kind == "difference" or change.value is None or change.ratio is not None:
             return change.value if self.kind == "difference" else change.ratio
@@ -90,7 +90,7 @@ def fail_if(comparison: Compared, *conditions: str) -> None:
     """Checks conditions on every policy; those on a change not on the baseline itself.
 
     Raises:
-        ThresholdError: one came true, or is on a figure that is unknown.
+        ThresholdError: one came true, or is on a metric that is unknown.
         UsageError: one cannot be read.
     """
     check_rows(comparison.policies, comparison.baseline, conditions)
@@ -108,7 +108,7 @@ def check_rows(policies: Sequence[Row], baseline: Row, conditions: Sequence[str]
 
 def _told(threshold: Threshold, row: Row, base: Row) -> str:
     found = threshold.measure(row)
-    value, reference = row.figure(threshold.metric), base.figure(threshold.metric)
+    value, reference = row.metric(threshold.metric), base.metric(threshold.metric)
     if found is None:
         what = threshold.metric if threshold.kind == "value" else f"the change of {threshold.metric} to {base.policy}"
         return f"{threshold.text} cannot be judged: {what} is unknown under {row.policy}{_left_over(row, base)}"

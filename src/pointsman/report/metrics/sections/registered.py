@@ -44,14 +44,14 @@ def _fact(factor: "type[Factor]", info: Mapping[str, Any]) -> tuple[str, str]:
     return factor.name.replace("-", " ").capitalize(), ", ".join(given) or "none"
 
 
-def section_figures(run: Measured) -> dict[str, Any]:
-    """The figures of each section that has some, by its key."""
+def section_metrics(run: Measured) -> dict[str, Any]:
+    """The metrics of each section that has some, by its key."""
     sections = (*_of(factors().values()), *_of([model_of_run(run.result.info)]))
-    found = {section.KEY: section.figures(run) for section in sections}
-    return {key: figures for key, figures in found.items() if figures is not None}
+    found = {section.KEY: section.metrics(run) for section in sections}
+    return {key: metrics for key, metrics in found.items() if metrics is not None}
 
 
 def section_lines(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The lines of each section whose figures a summary has."""
+    """The lines of each section whose metrics a summary has."""
     sections = (*_of(factors().values()), *_of(base_models().values()))
     return [line for section in sections for line in section.lines(summary.get(section.KEY))]
