@@ -13,7 +13,7 @@ from pointsman.speed.profiles.catalogue import Catalogue
 
 
 class Columns(NamedTuple):
-    """Of a kind of file, in any order."""
+    """The columns of a kind of file, in any order."""
 
     required: tuple[str, ...]
     optional: tuple[str, ...]

@@ -24,8 +24,9 @@ MAX_BYTES_PER_S: Final = 1e13
 SOFT: Final = 0.05
 """Relative errors well above it count by their size, not its square: outliers do not decide."""
 SYNC_WEIGHT: Final = 4.0
-"""Of a computing time inferred from ``sync_s``, against a measured step: where these are taken, all steps confound α
-and β with communication, and are not to decide them."""
+"""The weight of a computing time inferred from ``sync_s``, against a measured step: where these are taken, all steps
+confound α and β with communication, and are not to decide them.
+"""
 
 STARTS: Final = (1.2, 2.0, 4.0)
 """δ from which a search begins; the law has more than one valley."""

@@ -23,7 +23,7 @@ class Step(NamedTuple):
     """One measured step time."""
 
     line: int
-    """Of the file; 0 where there is none."""
+    """The line of the file; 0 where there is none."""
     model: str
     gpu_type: str
     placement: GpusOfNodes

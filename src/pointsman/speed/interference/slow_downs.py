@@ -39,7 +39,7 @@ class Interference(Protocol):
 
 @dataclass(frozen=True)
 class Constant:
-    """The same for all pairs."""
+    """One slowdown for all pairs."""
 
     value: float
 

@@ -25,13 +25,13 @@ class Topology:
     racks: tuple[tuple[int, ...], ...]
     """GPUs of each node of the type, by rack."""
     pods: tuple[tuple[int, ...], ...]
-    """The same by pod."""
+    """GPUs of each node, by pod."""
     network: Network
-    """Of the node type that most nodes of the largest size have (ties: the lower index)."""
+    """The network of the node type that most nodes of the largest size have (ties: the lower index)."""
 
     def best_locality(self, gpus: int, per_node: int = 0) -> Locality:
-        """The tightest level with room for `gpus` GPUs of this type; CLUSTER when none has. With `per_node` > 0, they
-        are in a shape: so many on each of their nodes.
+        """The tightest level with room for `gpus` GPUs of this type; CLUSTER when none has. With `per_node` > 0, each
+        node has that many of them.
         """
         if gpus == 1:
             return Locality.GPU
@@ -61,7 +61,9 @@ class Topology:
         return _shape(nodes, racks, pods)
 
     def roomy_in_rack(self, per_node: int) -> int:
-        """Nodes with so many GPUs in the rack that has most of them, at least 1; with 0, of the largest size."""
+        """Counts nodes with `per_node` GPUs or more in the rack that has most of them, at least 1; with 0, of the
+        largest size.
+        """
         return max(1, _roomy(self.racks, per_node)) if per_node else self.rack_nodes
 
 
@@ -92,7 +94,7 @@ def _grouped(group: NDArray[np.int64], gpus: NDArray[np.int64]) -> tuple[tuple[i
 
 
 def _roomy(groups: tuple[tuple[int, ...], ...], per_node: int) -> int:
-    """Nodes with so many GPUs in the group that has most of them."""
+    """Counts nodes with `per_node` GPUs or more in the group that has most of them."""
     return max(sum(size >= per_node for size in group) for group in groups)
 
 

@@ -22,8 +22,10 @@ MIXES: Final[dict[str, tuple[tuple[int, Shares], ...]]] = {
     ),
     "insensitive": ((1 << 62, {"a2c": 1, "dqn": 1, "googlenet": 1, "shufflenet_v2": 1}),),
 }
-"""By name: shares of the models among jobs of up to so many GPUs, ours. ``typical``: small vision and recommendation
-models on one GPU, ever more language models on many. ``insensitive``: models that hardly feel where they run."""
+"""By name: up to how many GPUs a job has, and the shares of models among such jobs, ours. ``typical``: small vision and
+recommendation models on one GPU, ever more language models on many. ``insensitive``: models that hardly feel where they
+run.
+"""
 
 
 def assign_models(workload_jobs: "pl.DataFrame", seed: int, *, mix: str = "typical") -> "pl.DataFrame":

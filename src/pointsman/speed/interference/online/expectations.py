@@ -20,7 +20,7 @@ STEPS: Final[dict[Method, float]] = {"reptile": 0.3, "fine-tuning": 1.0, "fomaml
 
 
 class Expectations:
-    """Of servers of each kind, and of how many runs.
+    """What is expected of each kind of server before a run, and from how many runs that was learnt.
 
     Args:
         method: ``mean``: the mean of the laws of all runs (empirical Bayes). ``reptile``: a step towards the law of the
