@@ -440,7 +440,7 @@ class CellSpec(Assumptions, _Replayed):
     """One cell of an experiment: its policies and seeds on one cluster, at one load, with one estimate."""
 
     def shown_only(self) -> Self:
-        """The same where nothing is kept of the runs: their events serve figures, as long as they are few."""
+        """Drops a log where nothing is kept of the runs: their events serve figures, as long as they are few."""
         return self.model_copy(update={"log": None}) if self.log else self
 
     def run_options(self, seed: int, **more: Any) -> RunOptions:

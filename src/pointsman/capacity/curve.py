@@ -78,7 +78,7 @@ class Curve:
 
 
 def sentence(curves: Sequence[Curve], target: Target, nodes: Callable[[int], str]) -> str:
-    """The answer in words, the policy that needs least first; `nodes` says which nodes so many are."""
+    """Says the answer, the policy that needs least first; `nodes` describes a number of nodes."""
     able = sorted((c for c in curves if c.answer is not None), key=lambda c: c.answer.gpus)  # ty: ignore
     told = [
         f"{c.policy} meets it with {counted(c.answer.gpus, 'GPU')} ({nodes(c.answer.nodes)})"

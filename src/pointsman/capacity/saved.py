@@ -19,7 +19,7 @@ EQUAL = {"jct_mean_s": "mean", "jct_p99_s": "99 %"}
 
 @dataclass(frozen=True)
 class Saving:
-    """Of one policy, at one interval between checkpoints (0 s: preemption loses nothing), in one metric."""
+    """What one policy saves, at one interval between checkpoints (0 s: preemption loses nothing), in one metric."""
 
     policy: str
     checkpoint_every_s: float
@@ -27,7 +27,7 @@ class Saving:
     limit_s: float
     """The metric under the first policy on the whole cluster, at the same interval."""
     whole_gpus: int
-    """Of the whole cluster."""
+    """GPUs of the whole cluster."""
     least: Point | None
     """The least cluster from which on the metric is no more than that; None: none of those tried."""
 

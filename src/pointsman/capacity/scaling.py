@@ -1,4 +1,4 @@
-"""The same cluster with fewer or more nodes."""
+"""A cluster with fewer or more nodes."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,8 @@ def size_of(cluster: Cluster) -> int:
 
 
 def scaled(cluster: Cluster, nodes: int) -> Cluster:
-    """`cluster` with so many nodes in all, in its proportions; the nodes of a smaller one are among those of a larger.
+    """Scales `cluster` to `nodes` nodes in all, in its proportions; the nodes of a smaller one are among those of a
+    larger.
 
     Kinds of racks, or groups of nodes, get their shares by the method of Sainte-Laguë; the last rack of a kind may be
     short. Names of nodes are left out.

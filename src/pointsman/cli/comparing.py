@@ -55,7 +55,7 @@ def runs_of_cell(tasks: "Sequence[Task]", store: Store) -> Finished:
 def with_price(
     runs: Finished, intervals_s: "Sequence[float] | None", baseline: str | None, workers: Workers
 ) -> Finished:
-    """The same with those that preempt made again, at each interval between checkpoints."""
+    """Simulates the policies that preempt again, at each interval between checkpoints, and adds these runs."""
     again = tasks_again(runs.tasks, runs.results, intervals_s, baseline)
     replay(list(again.values()), workers, runs.store)
     repeated = {interval_s: outcome.read_results(tasks, runs.store) for interval_s, tasks in again.items()}

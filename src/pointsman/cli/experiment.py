@@ -101,7 +101,7 @@ def _each_once(flag: str, values: list[Any]) -> list[Any]:
 
 
 def _seeds(given: Any, flag: str = "--seeds") -> Any:
-    """Of texts; a single run has numbers."""
+    """Parses seeds given as texts; a single run has numbers."""
     if not all(isinstance(text, str) for text in given):
         return given
     return _each_once(flag, [seed for text in given for seed in parse_seeds(text, flag)])

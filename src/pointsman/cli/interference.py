@@ -142,7 +142,7 @@ def _show(learned: "list[Learned]", format: Format) -> None:
 
 
 def _errors(learned: "Learned") -> list[dict[str, Any]]:
-    """Of each predictor, on combinations held out."""
+    """Lists the error of each predictor on combinations held out."""
     import numpy as np
 
     found = learned.errors

@@ -90,7 +90,7 @@ class Options:
 
 
 Takes = Literal["one run", "policies", "a grid"]
-"""Of what a command takes several values: of nothing, of policies and seeds, or of every option that a grid varies."""
+"""What a command takes several values of: nothing, policies and seeds, or every option that a grid varies."""
 
 
 def with_options(takes: Takes) -> Callable[[Callable[Concatenate[Options, P], None]], Command]:

@@ -76,7 +76,7 @@ def _told(error: BaseException) -> int:
 
 
 def globals_first(argv: list[str]) -> list[str]:
-    """The same arguments, with the flags that every command knows moved before the verb."""
+    """Moves the flags that every command knows before the verb."""
     end = argv.index("--") if "--" in argv else len(argv)
     flags = [word for word in argv[:end] if word in GLOBAL_FLAGS]
     return flags + [word for word in argv[:end] if word not in GLOBAL_FLAGS] + argv[end:]

@@ -233,7 +233,7 @@ class _Run:
         training.run(self.steps, tell)
 
     def there(self, bundle: "FileBundle") -> "_Run":
-        """The same where the files of `bundle` are."""
+        """Names the files of the recipe as they are called where `bundle` is unpacked."""
         practice = self.recipe.practice
         names = practice.model_copy(update=bundle.there(practice.model_dump()))
         return replace(self, recipe=replace(self.recipe, practice=names))

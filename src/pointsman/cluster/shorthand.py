@@ -101,7 +101,7 @@ def read_options(tail: str, known: Sequence[str]) -> dict[str, str]:
 
 
 def node_type(gpus: int, options: dict[str, str]) -> dict[str, Any]:
-    """A node type with so many GPUs, by the options ``gpu`` and ``nic``; ValueError: too many, or no bandwidth."""
+    """Makes a node type with `gpus` GPUs, by the options ``gpu`` and ``nic``; ValueError: too many, or no bandwidth."""
     if not 1 <= gpus <= MAX_NODE_GPUS:
         raise ValueError(f"{gpus} GPUs a node; a node has 1 to {MAX_NODE_GPUS}")
     node: dict[str, Any] = {"gpus": gpus, "gpu_type": options.get("gpu", DEFAULT_GPU_TYPE)}

@@ -13,7 +13,7 @@ from pointsman.cluster.topologies.topology import KINDS
 from pointsman.inputs.messages import wording
 
 GPUS: Final = 4
-"""Of a node, where the shorthand does not say (ours)."""
+"""GPUs of a node, where the shorthand does not say (ours)."""
 OPTIONS: Final = ("gpus", "gpu", "nic", "partition")
 OWN: Final = {"rack": "nodes_per_rack", "oversubscription": "oversubscription"}
 """Options that are parameters of some topologies, by what they are called there."""

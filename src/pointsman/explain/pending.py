@@ -46,9 +46,9 @@ class Names:
     """What jobs and instants are called."""
 
     job_id: Callable[[int], str]
-    """Of a job by its row."""
+    """The id of a job by its row."""
     instant: Callable[[int], str]
-    """Of a time in ms since the first submission."""
+    """Renders a time in ms since the first submission."""
 
     @staticmethod
     def of_log(prepared: Prepared) -> "Names":

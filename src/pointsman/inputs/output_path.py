@@ -38,7 +38,7 @@ def check_output(path: Path) -> None:
 
 
 def check_output_file(path: Path, *, force: bool) -> None:
-    """The same of a file, which is replaced only by `force`.
+    """Checks, as `check_output` does, that a file can be written; it is replaced only by `force`.
 
     Raises:
         UsageError, RunError: as `check_output`; or it exists, or its folder does not.

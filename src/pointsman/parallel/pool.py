@@ -16,7 +16,7 @@ LOCAL = "local"
 _RAY = re.compile(r"ray(://([^\s:/\[\]]+|\[[0-9a-fA-F:]+\])(:\d{1,5})?)?")
 _PORT = re.compile(r":\d+$")
 _CLIENT_PORT = 10001
-"""Of a Ray cluster's head, for those who are not on one of its nodes; ``ray start`` opens it."""
+"""The port of a Ray cluster's head for machines that are not its nodes; ``ray start`` opens it."""
 
 
 @dataclass(frozen=True)

@@ -21,5 +21,7 @@ class AsTable(ABC):
         return self._table().to_markdown()
 
     def to_latex(self) -> str:
-        r"""The same as a ``tabular`` with the rules of booktabs (``\usepackage{booktabs}``)."""
+        r"""The table that `pointsman compare` prints, as a ``tabular`` with the rules of booktabs
+        (``\usepackage{booktabs}``).
+        """
         return self._table().to_latex()

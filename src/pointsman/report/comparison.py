@@ -49,7 +49,7 @@ class Comparison(AsTable):
         return [change for group in simulated(self.groups) for change in self.changes_under(group)]
 
     def changes_under(self, group: Group) -> list[Change]:
-        """The same of one policy."""
+        """Who gains and who loses under one policy: the greatest loss first."""
         if group.label not in self._changes:
             self._changes[group.label] = changes(group, baseline_of(self.groups))
         return self._changes[group.label]

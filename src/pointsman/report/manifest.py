@@ -18,7 +18,7 @@ from pointsman.report.staging import MARK
 from pointsman.version import __version__
 
 SCHEMA_VERSION = 1
-"""Of the run directory; raised when a reader of the old one would misread the new one."""
+"""The version of the run directory; raised when a reader of the old one would misread the new one."""
 
 PACKAGES = ("numpy", "numba", "polars", "matplotlib")
 

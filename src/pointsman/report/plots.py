@@ -46,7 +46,7 @@ def fairness_cdf(*results: RunData, ax: "Axes | None" = None) -> "Axes":
 
 @dataclass(frozen=True)
 class Plots:
-    """The same figures of one result: ``result.plot.jct_cdf(ax=ax)``."""
+    """The figures of one result: ``result.plot.jct_cdf(ax=ax)``."""
 
     result: RunData
 

@@ -153,7 +153,9 @@ def _write_data(
 
 
 def _link_files(source: Path, directory: Path) -> None:
-    """The same files but the manifest, not written again; copies where the file system has no links."""
+    """Links all files but the manifest instead of writing them again; copies them where the file system has
+    no links.
+    """
     for path in sorted(source.iterdir()):
         if path.name == MARK:
             continue
@@ -201,7 +203,7 @@ def _named_events(result: RunData, events: pl.DataFrame) -> pl.DataFrame:
 
 
 def _identified(result: RunData, events: pl.DataFrame) -> pl.DataFrame:
-    """The same with the ``job_id`` of each row."""
+    """Adds the ``job_id`` of each row."""
     row = result.jobs["row"]
     if row.equals(pl.int_range(result.jobs.height, dtype=pl.Int64, eager=True)):  # as `make_result` numbers them
         return events.with_columns(result.jobs["job_id"].gather(_known(events["row"])))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Entry = tuple[str, str | None]
 """A policy, and the estimate it is given (None: what it needs)."""
 OVERHEADS = "none"
-"""Of every run of Suite v1, which was frozen before preemption had a price by default."""
+"""The overheads of every run of Suite v1, which was frozen before preemption had a price by default."""
 
 
 def entries(policies: Sequence[str], errors: Sequence[str], *, imports: bool = True) -> list[Entry]:

@@ -119,7 +119,7 @@ def _by_type(jobs: pl.DataFrame, partition: str | None) -> dict[Key, int]:
 
 
 def _with_more(sizes: dict[Key, int], need: int, otherwise: Key) -> dict[Key, int]:
-    """The same with as many GPUs in all: jobs that name no type or partition need those that are missing."""
+    """Adds the GPUs that are missing from `need` in all: jobs that name no type or partition need them."""
     missing = need - sum(sizes.values())
     if missing <= 0:
         return sizes

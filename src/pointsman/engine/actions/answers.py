@@ -30,7 +30,7 @@ from pointsman.engine.state.state_pointer import open_state
 
 @cold
 def accumulates(address: Int, j: Int, accumulation: Int) -> bool:
-    """Whether job `j` can do so many steps of accumulation: a power of two, up to its samples."""
+    """Whether job `j` can do `accumulation` steps: a power of two, up to its samples."""
     S = open_state(address)
     if accumulation < 1 or accumulation >> ACCUMULATIONS != 0 or accumulation & (accumulation - 1) != 0:
         return False
@@ -108,7 +108,7 @@ def _part_of_place(S: State, j: Int, i: Int) -> Int:
 
 @core
 def _has_shape(S: State, per_node: Int) -> bool:
-    """Whether each node in State.place gives so many GPUs; 0: any number."""
+    """Whether each node in State.place gives `per_node` GPUs; 0: any number."""
     for i in range(S.g[0].placed):
         if per_node > 0 and S.place[i].gpus != per_node:
             return False
@@ -177,7 +177,7 @@ def answer_to_resize(S: State, j: Int) -> Int:
 
 @core
 def answer_to_rebatch(S: State, j: Int, accumulation: Int) -> Int:
-    """Whether job `j` may go on with so many steps of accumulation."""
+    """Whether job `j` may go on with `accumulation` steps."""
     if S.jobs[j].state != RUNNING:
         return NOT_RUNNING
     if not accumulates(S.g[0].address, j, accumulation):

@@ -63,7 +63,7 @@ def spare_victims(S: State, n: Int) -> None:
 
 @core
 def _evict(S: State, n: Int) -> None:
-    """Of n victims released on paper, those are preempted of which State.place has a GPU."""
+    """Preempt those of n victims released on paper of which State.place has a GPU."""
     spare_victims(S, n)
     for i in range(n):
         if S.lists[VICTIMS, i] >= 0:

@@ -23,7 +23,7 @@ def _is_slot(S: State, j: Int) -> bool:
 
 @core
 def _accumulating(S: State, j: Int, accumulation: Int) -> bool:
-    """Whether job `j` waits; if so it is to start with so many steps of accumulation."""
+    """Whether job `j` waits; if so it is to start with `accumulation` steps."""
     if not _is_slot(S, j) or S.jobs[j].state != PENDING:
         return False
     S.jobs[j].accumulation = accumulation
@@ -61,7 +61,7 @@ def resize(address: Int, j: Int, placed: Int) -> Int:
 
 @entry("int64(int64, int64, int64)")
 def rebatch(address: Int, j: Int, accumulation: Int) -> Int:
-    """Let job `j` go on with so many steps of accumulation."""
+    """Let job `j` go on with `accumulation` steps."""
     S = open_state(address)
     if not _is_slot(S, j):
         return NOT_RUNNING
@@ -123,7 +123,7 @@ def fits(address: Int, c: Int) -> Int:
 
 @entry("int64(int64, int64)")
 def find(address: Int, c: Int) -> Int:
-    """Where the configured placement would put a gang of class `c`: so many (node, mask) pairs in State.place; 0:
+    """Where the configured placement would put a gang of class `c`: the number of (node, mask) pairs in State.place; 0:
     nowhere.
     """
     S = open_state(address)

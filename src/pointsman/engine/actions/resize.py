@@ -20,7 +20,7 @@ RESIZE, REBATCH = int(Verb.RESIZE), int(Verb.REBATCH)
 
 @core
 def _pause(S: State, j: Int, ms: Int) -> None:
-    """Job `j`, whose GPUs or accumulation change, runs on, after so many ms of STARTING again."""
+    """Job `j`, whose GPUs or accumulation change, runs on, after `ms` of STARTING again."""
     J = S.jobs[j]
     g = S.g[0]
     leave_network(S, j)
@@ -80,7 +80,7 @@ def _change_memory(address: Int, j: Int, accumulation: Int) -> None:
 
 @core
 def rebatch(S: State, j: Int, accumulation: Int) -> Int:
-    """Let running job `j` go on with so many steps of accumulation. Answers OK or why not."""
+    """Let running job `j` go on with `accumulation` steps. Answers OK or why not."""
     J = S.jobs[j]
     answer = answer_to_rebatch(S, j, accumulation)
     if answer != OK or accumulation == J.accumulation:

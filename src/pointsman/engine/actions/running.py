@@ -49,7 +49,9 @@ def work_done(S: State, j: Int) -> float:
 
 @cold
 def _count_slowed(address: Int, j: Int, elapsed: Int) -> None:
-    """Of the time that job `j` has run, what the factors on iterations cost it, and of the rest those on computing."""
+    """Count what the factors on iterations cost job `j` of the time that it has run, and of the rest those on
+    computing.
+    """
     J = open_state(address).jobs[j]
     if J.slow > 1.0:
         J.slowed += (1.0 - 1.0 / J.slow) * elapsed

@@ -130,19 +130,19 @@ def _only_beside(S: State, n: Int) -> Int:
 
 @core
 def _free_anywhere(S: State, A: np.void, per_node: Int) -> Int:
-    """Free GPUs, or nodes with so many of them."""
+    """Free GPUs, or nodes with `per_node` of them."""
     return nodes_with(S, A, per_node) if per_node > 0 else free_gpus(S, A)
 
 
 @core
 def _free_in_rack(S: State, A: np.void, rack: Int, per_node: Int) -> Int:
-    """The same in `rack`."""
+    """Free GPUs in `rack`, or nodes there with `per_node` of them."""
     return nodes_in(S, A, rack, per_node) if per_node > 0 else free_in(S, A, rack)
 
 
 @core
 def _best_rack(S: State, A: np.void, wanted: Int, per_node: Int) -> Int:
-    """The rack that suits so many of them best."""
+    """The rack that suits a wish for `wanted` of them best."""
     return rack_with(S, A, wanted, per_node) if per_node > 0 else rack_for(S, A, wanted)
 
 

@@ -1,4 +1,4 @@
-"""Places for gangs with a shape: so many nodes with so many GPUs on each (``docs/reference/semantics.md`` §3)."""
+"""Places for gangs with a shape: some nodes with equally many GPUs on each (``docs/reference/semantics.md`` §3)."""
 
 import numpy as np
 
@@ -18,7 +18,7 @@ RACK = int(Locality.RACK)
 
 @cold
 def fits_shape(address: Int, a: Int, nodes: Int, k: Int) -> bool:
-    """Whether so many nodes of alternative `a` have k free GPUs; under TIGHTEST, at State.g.within or tighter."""
+    """Whether `nodes` nodes of alternative `a` have k free GPUs; under TIGHTEST, at State.g.within or tighter."""
     S = open_state(address)
     A = S.alts[a]
     if nodes == 1:
@@ -66,7 +66,7 @@ def _give_back_rest(S: State) -> None:
 
 @cold
 def place_shape(address: Int, a: Int, nodes: Int, k: Int) -> None:
-    """Take k GPUs on each of so many nodes of alternative `a`, which has them."""
+    """Take k GPUs on each of `nodes` nodes of alternative `a`, which has them."""
     S = open_state(address)
     A = S.alts[a]
     by_rack = nodes > 1 and (S.g[0].placement == FEW_RACKS or S.g[0].placement == TIGHTEST)

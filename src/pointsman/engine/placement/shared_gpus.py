@@ -32,7 +32,7 @@ def _node_of(S: State, x: Int) -> Int:
 
 @core
 def _be_alone(S: State, j: Int, gpus: Int) -> None:
-    """Job `j` has so many more GPUs to itself; those who have any are listed."""
+    """Job `j` has `gpus` more GPUs to itself; jobs that have any are listed."""
     J = S.jobs[j]
     g = S.g[0]
     J.alone += gpus
@@ -106,7 +106,7 @@ def _admitted(S: State, c: Int, n: Int) -> bool:
 
 @core
 def _divided_gpu(S: State, c: Int) -> Int:
-    """Of the GPUs that jobs divide among them, the fullest with room for class `c`, lowest first; -1 if none."""
+    """The fullest GPU that jobs divide among them with room for class `c`, lowest first; -1 if none."""
     milli = S.classes[c].milli
     best = np.int64(-1)
     least = np.int64(WHOLE)

@@ -70,7 +70,7 @@ class BaseModel(ABC):
         raise NotImplementedError
 
     def most_jobs_per_gpu(self, asked: int) -> int:
-        """How many jobs a GPU may have, where factors and policy let it have so many."""
+        """How many jobs a GPU may have, where factors and policy let it have `asked`."""
         return asked
 
     @classmethod
@@ -100,7 +100,7 @@ class BaseModel(ABC):
             raise UsageError(f"the rate model {self.name!r} has its own network model: {self.instead_of_congestion}")
 
     def check_gpu_sharing(self, asked: int | None) -> None:
-        """That the model goes with so many jobs on a GPU, if that was asked for.
+        """Checks that the model goes with `asked` jobs on a GPU, if that was asked for.
 
         Raises:
             UsageError: it does not.

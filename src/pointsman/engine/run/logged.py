@@ -74,7 +74,7 @@ def _with_schedule(run: Kind, jobs: pl.DataFrame, assumptions: list[str]) -> Kin
 
 
 def with_seed(logged: Kind, seed: int) -> Kind:
-    """The same schedule under another seed, on which it does not depend."""
+    """Gives the schedule another seed, on which it does not depend."""
     return replace(logged, info=logged.info | {"seed": seed})
 
 

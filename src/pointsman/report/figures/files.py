@@ -23,7 +23,7 @@ INCHES: Final = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72.27}
 SMALL: Final[dict[str, Any]] = {"font.size": 7, "axes.titlesize": 7, "legend.fontsize": 6, "axes.labelsize": 7}
 """Text in print (points)."""
 LETTERS_PER_IN: Final = 20
-"""Of text of this size."""
+"""Letters in an inch of text of this size."""
 DPI: Final = 300
 UNDATED: Final = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
 """So that the same runs give the same bytes."""
@@ -77,7 +77,7 @@ def _painting(kind: Kind, groups: list[Group]) -> Painting | None:
 def save_paintings(
     directory: Path, paintings: Sequence[Painting], formats: Sequence[str], width_in: float
 ) -> list[Path]:
-    """The same of figures that are not of single runs.
+    """Saves figures that are not of single runs, as `save_figures` does.
 
     Raises:
         RunError: matplotlib is not installed.

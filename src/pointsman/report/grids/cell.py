@@ -86,7 +86,7 @@ def cell_of(values: Mapping[str, Any], comparison: Comparison) -> GridCell:
 
 
 def with_loser(cell: GridCell, comparison: Comparison) -> GridCell:
-    """The same with the group that loses most, which a page names."""
+    """Adds the group that loses most, which a page names."""
     one = featured(comparison.groups)
     if one is None:
         return cell

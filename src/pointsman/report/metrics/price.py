@@ -104,7 +104,7 @@ class Price:
 
     @cached_property
     def break_evens(self) -> list[BreakEven]:
-        """Of each policy that is known at all intervals, but the baseline."""
+        """Finds where each policy breaks even, if it is known at all intervals; the baseline is left out."""
         labels = [group.label for group in next(iter(self.cells.values()))[1:]]
         lines = {label: [point for point in self.points if point.policy == label] for label in labels}
         return [_break_even(line) for line in lines.values() if all(p.change.ratio is not None for p in line)]

@@ -37,7 +37,7 @@ def costs(result: RunData) -> TreeCost:
 
 
 def bounds_of(result: RunData, gpus: int) -> tuple[float, float]:
-    """What a gang of so many GPUs costs at least and at most on the cluster of the run."""
+    """The least and the highest cost of a gang of `gpus` GPUs on the cluster of the run."""
     tree, shape = costs(result), _shape(result)
     return tree.least(*shape, gpus), tree.most(*shape, gpus)
 

@@ -76,7 +76,7 @@ def parse_threshold(text: str) -> Threshold:
 
 
 def _in_seconds(text: str) -> str:
-    """The same condition with a duration such as ``1h`` or ``30m`` in seconds."""
+    """Converts a duration such as ``1h`` or ``30m`` in a condition to seconds."""
     timed = TIMED.fullmatch(text)
     if timed is None:
         return text

@@ -139,7 +139,7 @@ def _deadlines(summary: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _preemptions(summary: dict[str, Any]) -> str:
-    """``4, of 3 jobs``: of so many jobs, some of them more than once."""
+    """``4, of 3 jobs``: preemptions, and how many jobs they were of."""
     jobs = summary["jobs_preempted"]
     if jobs is None:
         return NOTHING

@@ -22,9 +22,9 @@ LIGHT_JOBS = (0.25, 0.5, 0.75)
 HEAVY_SHARE = 0.03
 """Share of the GPU time in one tier of heavy jobs."""
 HEAVY_WIDTHS = (4, 8, 16)
-"""Heavy tiers do not mix jobs of up to so many GPUs with wider ones."""
+"""Numbers of GPUs above which jobs are in another heavy tier."""
 WIDTHS = (1, 2, 4, 8)
-"""Bands do not mix jobs of up to so many GPUs with wider ones."""
+"""Numbers of GPUs above which jobs are in another band."""
 MIN_TIER, MIN_BAND = 6, 12
 """Fewest jobs of a tier and of a band; a smaller one joins its neighbour, so that no table is a job's own line."""
 GAP_POINTS = 201

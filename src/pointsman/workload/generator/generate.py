@@ -122,7 +122,7 @@ def _repeated(profile: Profile) -> int:
 
 
 def _daily(tiers: list[Tier], seasons: int, lead_in_days: int) -> Ints:
-    """Jobs of each tier on each day of so many seasons (tiers × days)."""
+    """Counts the jobs of each tier on each day of `seasons` seasons (tiers × days)."""
     season = np.array([tier.daily for tier in tiers], np.int64)
     return np.concatenate([season] + [season[:, lead_in_days:]] * (seasons - 1), axis=1)
 

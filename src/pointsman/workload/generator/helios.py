@@ -103,7 +103,7 @@ def _durations(shares: dict[int, float]) -> tuple[float, float, float]:
 
 
 def _given(shares: dict[int, float], growth: float) -> tuple[float, float, float]:
-    """The same with the growth given: median and mean are met."""
+    """Fits median and deviation to a given growth, so that the median and the mean are met."""
 
     def median(sigma: float) -> float:
         return _root(lambda m: -_below(shares, m, growth, sigma), -0.5, 1.0, 10 * MEDIAN_S)

@@ -95,7 +95,7 @@ class Profile(_Model):
     start: str
     """The clock at the first submission: weekday and time."""
     start_hour_of_week: float = Field(ge=0, lt=168)
-    """The same in hours since Monday 00:00."""
+    """When the profile starts, in hours since Monday 00:00."""
     hourly: list[float] = Field(min_length=24, max_length=24)
     """Submissions by hour of the day, relative to their mean."""
     weekdays: list[float] = Field(min_length=7, max_length=7)

@@ -17,7 +17,7 @@ PHILLY_STATUS = {
     "jobs": {"COMPLETED": 0.604, "CANCELLED": 0.09, "FAILED": 0.305},
     "gpu_time": {"COMPLETED": 0.321, "CANCELLED": 0.294, "FAILED": 0.386},
 }
-"""Of the original log (AcmeTrace's summary); the copy fitted here has no status."""
+"""Shares of each status in the original log (AcmeTrace's summary); the copy fitted here has no status."""
 ITP_START_H = 72.0
 """Collected from Thursday, 2021-03-04; the hour is not published."""
 

@@ -25,11 +25,11 @@ WIDEST: Final = 8
 """GPUs."""
 SHARES: Final = (0.5, 0.1, 0.2, 0.2)
 LENGTHS: Final = (0.3, 0.4, 0.8, 1.0)
-"""Of the longest, up to which the jobs of each share are."""
+"""The longest job of each group, as a share of the longest of all."""
 WIDTHS: Final = (0.2, 0.3, 0.6, 1.0)
-"""Of the widest."""
+"""The widest job of each group, as a share of the widest of all."""
 SAMPLES: Final = (32, 64, 128, 256)
-"""Of a minibatch, on each GPU."""
+"""Samples of a minibatch on each GPU."""
 MODELS: Final = (
     "alexnet", "googlenet", "inception3", "inception4", "mobilenet_v3", "resnet18", "resnet50", "resnet101",
     "resnet152", "shufflenet_v2", "vgg11", "vgg16", "vgg19",

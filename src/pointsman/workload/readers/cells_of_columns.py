@@ -23,7 +23,7 @@ _CLOCKS: Final = ("submit_s", *LOGGED, DEADLINE)
 _SPANS: Final = ("duration_s", "time_limit_s", GAP)
 _NO_LIMIT: Final = ("unlimited", "infinite", "partition_limit", "not_set", "inf", "-1")
 _DAYS: Final = r"^(?<days>[0-9]+) days?,? (?<rest>[0-9]+:[0-9]{2}:[0-9]{2})"
-"""Of pandas and of Python's `timedelta`."""
+"""Days in the durations of pandas and of Python's `timedelta`."""
 _LSF: Final = {"DONE": "COMPLETED", "EXIT": "FAILED", "RUN": "RUNNING", "PEND": "PENDING"}
 """States of LSF in Slurm's words."""
 

@@ -79,7 +79,9 @@ def _of_group(things: list[Object]) -> list[tuple[int, Wanted]]:
 
 
 def _shape(sets: list[tuple[PodSet, Wanted]]) -> tuple[int | None, int | None]:
-    """Of pods with a node each: a single one, and those that fill a node or refuse to share it."""
+    """Returns nodes and GPUs on each, of pods with a node each: a single one, and those that fill a node or refuse to
+    share it.
+    """
     with_gpus = [(one, wants) for one, wants in sets if wants.entries]
     counts = {wants.gpus for _, wants in with_gpus}
     many, each = sum(one.count for one, _ in with_gpus), max(counts, default=0.0)

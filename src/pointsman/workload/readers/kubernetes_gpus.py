@@ -85,7 +85,9 @@ def _part(entry: GpuEntry, product: str) -> GpuEntry:
 
 
 def total(pods: list[tuple[int, Wanted]], gpu_type: str) -> GpuDemand:
-    """What so many pods of each kind ask for together; `gpu_type` is that of entries that do not tell theirs."""
+    """Adds up what pods of each kind request, given as (number, request); `gpu_type` is for entries that do not name
+    one.
+    """
     entries = [
         entry._replace(count=entry.count * many, gpu_type=entry.gpu_type or gpu_type)
         for many, wants in pods

@@ -26,7 +26,7 @@ class Object:
 
     kind: str
     group: str
-    """Of its API: `batch`, `kueue.x-k8s.io`; empty for the core."""
+    """The group of its API: `batch`, `kueue.x-k8s.io`; empty for the core."""
     namespace: str
     name: str
     uid: str

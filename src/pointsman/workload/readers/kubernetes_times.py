@@ -52,7 +52,7 @@ def unread_submit(things: list[Object]) -> str | None:
 
 
 def span(thing: Object) -> Span:
-    """Of a job (its last run) or of a pod."""
+    """Returns the span of a job's last run, or of a pod."""
     return _of_pod(thing) if thing.kind == "Pod" else _of_job(thing)
 
 
@@ -173,7 +173,7 @@ def word(thing: Object) -> str | None:
 
 
 def _unended(thing: Object, held: Mapping[str, Any], phase: str) -> str | None:
-    """Of a job without a condition that says how it ended."""
+    """Returns the status of a job without a condition that says how it ended."""
     if seconds(thing.status.get("completionTime")) is not None:
         return "COMPLETED"
     if held.keys() & {"Running", "Restarting", "Admitted"}:

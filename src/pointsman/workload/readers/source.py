@@ -81,7 +81,9 @@ class Source:
 
     @property
     def utf8(self) -> bytes:
-        """The same, checked but still bytes; one that is no UTF-8, or NUL, becomes U+FFFD, REPLACEMENT CHARACTER."""
+        """The content, checked but still bytes; a byte that is no UTF-8, or NUL, becomes U+FFFD, REPLACEMENT
+        CHARACTER.
+        """
         return self._checked[0]
 
     @property

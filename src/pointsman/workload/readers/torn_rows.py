@@ -127,8 +127,8 @@ def _begins(cells: Sequence[str], names: Sequence[str]) -> bool:
 
 
 def _is_another(cells: Sequence[str], before: int, names: Sequence[str]) -> bool:
-    """Whether a line is of another row than the lines before it, which have so many cells: it has most cells of one and
-    the id in front, or both have all cells of one.
+    """Whether a line is of another row than the lines before it, which have `before` cells: it has most cells of one
+    and the id in front, or both have all cells of one.
     """
     most = names[0] in IDS and 2 * len(cells) > len(names) and fits(names[0], cells[0])
     return most or min(before, len(cells)) >= len(names)

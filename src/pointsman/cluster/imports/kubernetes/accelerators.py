@@ -14,7 +14,7 @@ class Maker(NamedTuple):
 
     domain: str
     names: tuple[str, ...]
-    """Of several names for the same accelerators the first counts."""
+    """Names of the same accelerators, of which the first counts."""
     otherwise: str = ""
     """The type where nothing names it; empty: the name of the resource."""
     labels: tuple[str, ...] = ()
@@ -97,7 +97,7 @@ def _accelerators(maker: Maker, name: str, count: int, labels: Labels) -> Counte
 
 
 def _parts(name: str, kind: str, labels: Labels) -> int:
-    """Of how many units one accelerator is."""
+    """Returns how many units one accelerator has."""
     if name.endswith("neuroncore"):
         return _CORES.get(known_name(kind) or "", 2)
     mode = re.search(r"([a-z]{3})_nps", name) or re.match(r"([a-z]{3})_nps", labels.get(_PARTITION, "").casefold())

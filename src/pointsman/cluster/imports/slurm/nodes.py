@@ -24,11 +24,11 @@ _GOES_ON: Final = "\\"
 _CPUS: Final = ("cputot", "cpus", "procs")
 
 Fields = Mapping[str, str]
-"""Of a node, by their names in lower case."""
+"""The fields of a node, by their names in lower case."""
 
 
 def of_nodes(text: str) -> NodeList:
-    """Of ``scontrol show node`` or ``slurm.conf``: a ``NodeName=`` for each node, or for several of a kind."""
+    """Reads ``scontrol show node`` or ``slurm.conf``: a ``NodeName=`` for each node, or for several of a kind."""
     shown = bool(_SHOWN.search(text)) and not CONF.search(text)
     reading, defaults = Reading(), {}
     for fields, line in _records(text, shown, "nodename"):
@@ -149,7 +149,7 @@ def _node_sets(machines: Sequence[Machine], text: str) -> Iterator[tuple[str, li
 
 
 def of_json(nodes: Sequence[Any]) -> NodeList:
-    """Of ``scontrol show node --json`` and what ``slurmrestd`` says of nodes."""
+    """Reads ``scontrol show node --json`` and what ``slurmrestd`` says of nodes."""
     reading = Reading()
     for one in nodes:
         name = one.get("name", "a node without a name") if isinstance(one, dict) else quoted(one)
@@ -182,7 +182,7 @@ def _figure(value: Any) -> int | None:
 
 
 def of_sinfo_json(groups: Sequence[Any]) -> NodeList:
-    """Of ``sinfo --json``: nodes of one kind and partition together."""
+    """Reads ``sinfo --json``: nodes of one kind and partition together."""
     reading = Reading()
     for one in groups:
         reading.take(lambda of=one: _of_group(of), quoted(one, 40))

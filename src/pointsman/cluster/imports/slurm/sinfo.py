@@ -42,7 +42,7 @@ def is_row(line: str) -> bool:
 
 
 def of_sinfo(text: str) -> NodeList:
-    """Of ``sinfo -N -o "%N %P %G %c %X %m"`` and the like, with commas or bars, and without a header.
+    """Reads ``sinfo -N -o "%N %P %G %c %X %m"`` and the like, with commas or bars, and without a header.
 
     Raises:
         OddNode: there is no column of names, or none of resources.

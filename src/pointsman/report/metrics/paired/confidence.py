@@ -12,7 +12,7 @@ Interval = tuple[float, float]
 LEVEL = 0.95
 BLOCKS, RESAMPLES = 100, 1000
 CELLS = 2000
-"""A resample's percentiles are read from its counts in so many cells of equally many jobs: exact up to so many jobs,
+"""A resample's percentiles are read from its counts in this many cells of equally many jobs: exact up to as many jobs,
 and within 0.05 % of the jobs above."""
 
 STATISTICS = {"mean": None, "p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}
@@ -111,7 +111,7 @@ def _resampled(values: Floats, blocks: NDArray[np.int64], drawn: Floats) -> dict
 
 
 def _quantile(ordered: Floats, starts: NDArray[np.int64], below: Floats, apart: Floats, share: float) -> Floats:
-    """By linear interpolation, as `numpy.quantile` has it, of resamples of which so many are in each cell or below.
+    """Interpolates linearly, as `numpy.quantile` does, in resamples given by how many values are in each cell or below.
 
     In `below` each row is larger by its number in `apart`.
     """

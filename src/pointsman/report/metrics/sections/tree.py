@@ -29,7 +29,7 @@ def metrics(run: Measured) -> dict[str, Any]:
 
 
 def _by_gang(gangs: pl.DataFrame) -> list[dict[str, Any]]:
-    """The same by GPUs of the gang."""
+    """Starts, mean cost and mean proximity by GPUs of the gang."""
     means = pl.len().alias("starts"), *(pl.col(name).mean().alias(f"{name}_mean") for name in ("cost", "proximity"))
     # In order: the last bit of a sum depends on it, and the order within groups on the threads.
     return gangs.group_by("gpus", maintain_order=True).agg(means).sort("gpus").to_dicts()
