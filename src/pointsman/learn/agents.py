@@ -77,7 +77,7 @@ ACTORS = Agent(
         "ppo": {"num_envs": 8, "steps": 512, "trace": 1.0, "learning_rate": 1e-3, "entropy_weight": 0.003},
     },
 )
-"""The same task for agents that learn by rewards, as in the paper."""
+"""The task of `marl` for agents that learn by rewards, as in the paper."""
 AGENTS = {
     agent.name: agent
     for agent in (

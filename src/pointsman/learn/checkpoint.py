@@ -39,16 +39,16 @@ class ObservationSpec(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str
-    """Of the module that builds it."""
+    """The name of the module that builds it."""
     version: int = 1
-    """Of what its numbers mean."""
+    """The version of what its numbers mean."""
     shapes: dict[str, tuple[int, ...]]
     actions: int = Field(ge=1, le=1 << 20)
     """How many choices there are."""
 
     @property
     def digest(self) -> str:
-        """Of all this, SHA-256 in hexadecimal."""
+        """The SHA-256 of all fields, in hexadecimal."""
         return hashlib.sha256(json.dumps(self.model_dump(mode="json"), sort_keys=True).encode()).hexdigest()
 
 
@@ -79,7 +79,7 @@ class Card(BaseModel):
     """Where: racks, nodes, GPUs."""
     seed: int
     steps: int = Field(ge=0)
-    """Of the environments, that it has been trained for."""
+    """Steps of the environments that it has been trained for."""
     pointsman: str
     """Version of the code that trained it."""
     torch: str = ""

@@ -40,7 +40,7 @@ class ScorerTask:
     """Keywords of `pointsman.simulate`."""
     seed: int = 0
     order: Order = "sjf"
-    """Of jobs."""
+    """The order of jobs."""
     search: Search = field(default_factory=Search)
 
 

@@ -86,7 +86,7 @@ class TrainingRun:
         self._keep()
 
     def run(self, steps: int, tell: Tell) -> None:
-        """Train until so many steps are done; whatever stops it, what was learnt so far is saved.
+        """Train until `steps` steps are done; whatever stops it, what was learnt so far is saved.
 
         Raises:
             RunError: the network has come to NaN, or the training cannot be saved.

@@ -134,8 +134,8 @@ class Counterfactual(Replayed):
         }
 
     def _told(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
-        """Of the batch (D, TRIED - 1): how much better than the scorer's choice each other was, the same as it is
-        learnt, and whether there was one.
+        """Returns for the batch (D, TRIED - 1): how much better than the scorer's choice each other was, the same as it
+        is learnt, and whether there was one.
         """
         batch, most = self.batch, self.config.most
         there = batch.tried[:, 1:] >= 0
@@ -148,7 +148,7 @@ class Counterfactual(Replayed):
         return self._loss(torch.arange(self.config.decisions), targets, there)
 
     def _minibatches(self) -> list[NDArray[np.int64]]:
-        """Of each pass, in an order of its own."""
+        """Draws the minibatches of each pass, in an order of its own."""
         orders = [torch.randperm(self.config.decisions, generator=self.generator) for _ in range(self.config.epochs)]
         return [rows.numpy() for order in orders for rows in order.split(self.config.minibatch)]
 

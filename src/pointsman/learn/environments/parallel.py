@@ -56,7 +56,7 @@ class PlaceGangParallelEnv(ParallelEnv[str, Observation, Any]):
     def __init__(self, *, render_mode: RenderMode | None = None, **keywords: Any) -> None:
         self.render_mode = render_mode
         self.single = PlaceGangEnv(render_mode=render_mode, **keywords)
-        """The same simulation as one agent sees it; to be read, not to be stepped."""
+        """The simulation as one agent sees it; to be read, not to be stepped."""
         self.agents: list[str] = []
         self.possible_agents = [f"scheduler_{p}" for p in range(self.single.made.setting.schedulers)]
         # Each agent has spaces of its own, for they are seeded one by one.

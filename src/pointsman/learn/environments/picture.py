@@ -94,7 +94,7 @@ def _colour(job: int) -> tuple[int, int, int]:
 
 
 def _enlarged(cells: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """The same with `PITCH_PX` pixels for each cell, `GAP_PX` of them the gap before it, and such a gap at the end."""
+    """Enlarges each cell to `PITCH_PX` pixels, `GAP_PX` of them the gap before it, with such a gap at the end."""
     pixels = np.pad(cells.repeat(PITCH_PX, 0).repeat(PITCH_PX, 1), ((0, GAP_PX), (0, GAP_PX), (0, 0)))
     for gap in range(GAP_PX):
         pixels[gap::PITCH_PX] = pixels[:, gap::PITCH_PX] = PAPER

@@ -38,7 +38,7 @@ from pointsman.types import NEVER_MS, PLACEMENT_NAMES, Placement
 from pointsman.workload import Workload
 
 ORDERS = ("fcfs", "sjf", "tetris", "drf", "random")
-"""Of waiting jobs, by the numbers of `columns`."""
+"""Orders of waiting jobs, by the numbers of `columns`."""
 CUT_REWARDS = ("throughput", "throughput_b")
 """Rewards that add up to the same whatever is done, unless episodes are cut."""
 OF_A_RUN = ("rate_model", "contention", "assign_models", "estimate")
@@ -47,7 +47,7 @@ HORIZON_S = 2 * 86400.0
 MOST_SLOTS = 64
 OBSERVATIONS = {"picking": "topdrl", "choosing": "proximity", "gangs": "gangs"}
 REWARDS = {"picking": "", "choosing": "proximity", "gangs": "delay"}
-"""Of each kind of choice, unless something else is asked for."""
+"""The reward of each kind of choice, unless another is asked for."""
 
 
 @dataclass(frozen=True)
@@ -231,7 +231,7 @@ def _params(setting: Setting, choice: str, layout: Layout, tree: Tree) -> NDArra
 
 
 def _order(setting: Setting, choice: str) -> str:
-    """Of waiting jobs."""
+    """The order of waiting jobs."""
     if choice != "gangs":
         return setting.picker
     return "sjf" if setting.order == "sjf" else "fcfs"

@@ -142,7 +142,7 @@ class VectorSim:
         return found
 
     def metrics(self, e: int) -> dict[str, float]:
-        """Of the episode of simulation `e`, which is over."""
+        """The metrics of the episode of simulation `e`, which is over."""
         m = dict(zip(_NAMES, self._metrics[e].tolist(), strict=True))
         ended, started, gangs = (max(1.0, m[name]) for name in ("jobs_ended", "jobs_started", "gangs_started"))
         span_s = max(1e-3, float(self._batch.handles[e].state.g["now"][0]) / 1000.0)
@@ -165,4 +165,4 @@ _NAMES = (
     *("return", "steps", "work", "jobs_ended", "jct", "slowdown"),
     *("cost", "nearness", "jobs_started", "gangs_started", "invalid_actions"),
 )
-"""Of the columns from RETURN to METRICS."""
+"""Names of the columns from RETURN to METRICS."""

@@ -22,7 +22,7 @@ class Sampler(Protocol):
     """Anything that gives workloads."""
 
     def __call__(self, episode: int, gpus: int) -> Workload:
-        """The jobs of `episode` for a cluster of so many GPUs."""
+        """The jobs of `episode` for a cluster of `gpus` GPUs."""
         ...
 
 
@@ -127,7 +127,7 @@ class AtOnce:
 
 
 def _fitted(workload: Workload, gpus: int, widest: int | None, load: float | None) -> Workload:
-    """The same with gangs of `widest` GPUs at most and at this load, from the first submit on."""
+    """Narrows gangs to `widest` GPUs and scales the arrivals to this load; the first submit is at 0."""
     workload = narrowed(workload, max(1, gpus // 4) if widest is None else min(widest, gpus))
     workload = replace(workload, jobs=workload.jobs.with_columns(pl.col("submit_s") - pl.col("submit_s").first()))
     return workload if load is None else at_load(workload, gpus, load)

@@ -56,7 +56,7 @@ class ChoicesNetwork(ActorCritic):
     Config = ChoicesConfig
     inputs: ClassVar[tuple[str, ...]] = ("job", "owner", "candidates", "schedulers")
     weights: Tensor
-    """Of the scorer."""
+    """The weights of the scorer."""
 
     def __init__(self, config: ChoicesConfig, shapes: Shapes, actions: int) -> None:
         super().__init__()

@@ -39,7 +39,7 @@ class ClusterGraphs:
     node_of: Tensor
     """(V) its node."""
     among: Edges
-    """Of the upper graph: first the M nodes, then the switches, then the P schedulers."""
+    """The edges of the upper graph: first the M nodes, then the switches, then the P schedulers."""
     kinds: Tensor
     """(U) the kind of each vertex of the upper graph."""
     owner: Tensor
@@ -48,7 +48,7 @@ class ClusterGraphs:
     """(M) GPUs of each node."""
 
     def mapped(self, to: Mapped) -> "ClusterGraphs":
-        """The same on another device, or of another type."""
+        """Copies the graphs to another device, or converts them to another type."""
         rest = {name: to(getattr(self, name)) for name in ("parts", "node_of", "kinds", "owner", "gpus")}
         return ClusterGraphs(inside=self.inside.mapped(to), among=self.among.mapped(to), **rest)
 
@@ -64,8 +64,8 @@ def graphs_of(cluster: Cluster, owner: NDArray[np.int64]) -> ClusterGraphs:
 
 
 def of_own_racks(cluster: Cluster, owner: NDArray[np.int64]) -> ClusterGraphs:
-    """The same, but of the upper graph only what joins the nodes of a rack to its switch, and that to its scheduler:
-    nothing joins the racks of one scheduler to those of another.
+    """Makes the graphs with less of the upper one: only what joins the nodes of a rack to its switch, and that to its
+    scheduler: nothing joins the racks of one scheduler to those of another.
     """
     whole = graphs_of(cluster, owner)
     graph, many = cluster.graph(), len(owner)

@@ -61,8 +61,8 @@ class ClosedLoop:
         return self.learner.spec
 
     def read(self, view: "View") -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Of running jobs, unless it is as it was the last time: the rows (n) of the table that their combinations
-        have, and how many times as long they compute (n).
+        """Reads the running jobs, unless they are as they were the last time: the rows (n) of the table that their
+        combinations have, and how many times as long they compute (n).
         """
         factor, slots = self._found(view), len(view._state.jobs)
         watching = load_watching()
@@ -104,7 +104,7 @@ class ClosedLoop:
         return float(np.mean(errors)) if errors else None
 
     def weigh(self, view: "View", job: int, mask: NDArray[np.int8]) -> tuple[Floats, Floats]:
-        """Of each candidate of a job, which have just been measured: how many times as long it takes, with the harm it
+        """Weighs each candidate of a job, all just measured: how many times as long it takes, with the harm it
         does, and how little is known of its nodes.
         """
         slowness, unknown = np.empty(MOST_CANDIDATES), np.empty(MOST_CANDIDATES)

@@ -122,7 +122,7 @@ class LearnedPicker:
         return bool(self._mask[:-1].any())
 
     def why_waiting(self, view: "View", job: int, name: Callable[[int], str]) -> tuple[Reason, str] | None:
-        """Of a waiting job that fits: what goes before it, or that the network would rather wait."""
+        """Says of a waiting job that fits what goes before it, or that the network would rather wait."""
         kept = self._patience.keeps_back(view)
         if (first := kept.by(view, job)) >= 0:
             longest = f"{self._patience.durations:g} times its duration"

@@ -90,7 +90,7 @@ class Marl(GangOrder):
         return forwards(memory)
 
     def why_waiting(self, view: "View", job: int, name: Callable[[int], str]) -> tuple[Reason, str] | None:
-        """Of a waiting job that fits: until when its scheduler lets it wait."""
+        """Says of a waiting job that fits until when its scheduler lets it wait."""
         return held_back(view, job, by="the network")
 
     def copy(self) -> "Marl":

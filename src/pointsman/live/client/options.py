@@ -20,9 +20,9 @@ _IGNORED: Final = (
     ("--mail-type",), ("--mail-user",), ("--comment",), ("--cpu-bind",), ("--hint",),
 )  # fmt: skip
 _NO_OPTIONS: Final = ("verb", "command", "parsable", "wrap")
-"""Of a job: they say what is to be done with it."""
+"""Arguments that are no options of a job: they say what is to be done with it."""
 _MOST_BYTES: Final = 131_000
-"""Of one argument of a process."""
+"""The most bytes of one argument of a process."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -205,7 +205,7 @@ def _read(path: Path) -> str:
 
 
 def _options_in(path: Path, text: str) -> dict[str, Any]:
-    """Of the marked lines before the first command."""
+    """Reads the options in the marked lines before the first command."""
     found: dict[str, Any] = {}
     for number, line in enumerate(text.splitlines(), 1):
         if line.strip() and not line.startswith("#"):

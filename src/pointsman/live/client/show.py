@@ -65,7 +65,7 @@ STARTS: Final[Sequence[Column]] = (
     ("LATEST", lambda row: date(row["late_s"])),
     ("(REASON)", _where),
 )
-"""Of `queue --start`: nine of ten jobs start between the earliest and the latest time."""
+"""Columns of `queue --start`: nine of ten jobs start between the earliest and the latest time."""
 HISTORY: Final[Sequence[Column]] = (
     ("JOBID", lambda row: str(row["job_id"])),
     ("NAME", lambda row: row["name"]),

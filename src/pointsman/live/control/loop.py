@@ -38,7 +38,7 @@ from pointsman.policies.registry import FALLBACK, get_policy
 from pointsman.types import Event, JobState, NodeState, Reason, Told, Verb
 
 TURNS, FEW, MOST_MS = 1000, 250, 300_000
-"""Between two checkpoints there are at most so many turns, or few within so long: to replay few takes no time. A policy
+"""The most turns between two checkpoints, unless they are few within `MOST_MS`: to replay few takes no time. A policy
 that forgets would not decide the same again: nothing of it is replayed.
 """
 SOON_MS = 60_000

@@ -54,7 +54,7 @@ class News:
     """What an observation says that the book does not."""
 
     changes: Sequence[Change] = ()
-    """Of the attempts in the book."""
+    """Changes of the attempts in the book."""
     ghosts: Sequence[AttemptFact] = ()
     """Attempts that run although the book does not know of them, or says that they have ended: they are to be stopped,
     and their nodes take no jobs until they are gone.
@@ -132,7 +132,7 @@ def _change(attempt: Attempt, fact: AttemptFact, down: frozenset[str], patience:
 
 
 def _starting(attempt: Attempt, phase: Phase, patience: Patience, now_ms: int) -> Change:
-    """Of one that is INTENDED or SENT."""
+    """Returns the change of an attempt that is INTENDED or SENT."""
     if phase == Phase.RUNNING:
         running = replace(attempt, stage=Stage.RUNNING, started_ms=now_ms)
         return Change(running, (Happened(Event.STARTED, attempt.id.job),))
@@ -166,7 +166,7 @@ def _stopping(attempt: Attempt, phase: Phase, patience: Patience, now_ms: int) -
 
 
 def _ended(attempt: Attempt, exit_: Exit, now_ms: int) -> Change:
-    """Of one whose processes are gone."""
+    """Returns the change of an attempt whose processes are gone."""
     job = attempt.id.job
     if attempt.stage in (Stage.INTENDED, Stage.SENT) and not exit_.ran:
         return _end(attempt, exit_, (Happened(Event.START_FAILED, job),), now_ms)

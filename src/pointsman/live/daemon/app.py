@@ -31,9 +31,9 @@ from pointsman.types import NodeState
 from pointsman.version import __version__
 
 MOST_BYTES: Final = 1 << 20
-"""Of the body of a request."""
+"""The most bytes of the body of a request."""
 MOST_NAMES: Final = 10_000
-"""Of nodes that one list may have, even if they are not there."""
+"""The most names of nodes in one list, even if they are not there."""
 _LONGEST_FORECAST_S: Final = 60.0
 """Whoever asks why a job waits is told that, if a forecast takes longer."""
 _USER: Final = r"^[^\x00-\x1f]{1,64}$"
@@ -47,7 +47,7 @@ _STATUS: Final = {NoSuchJob: 404, TooMany: 429, UsageError: 400, InputError: 422
 
 
 Number = Annotated[int, Path(ge=0, le=1 << 53)]
-"""Of a job."""
+"""The number of a job."""
 
 
 Nodes = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]

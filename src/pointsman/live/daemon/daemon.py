@@ -33,9 +33,9 @@ from pointsman.types import NEVER_MS
 CLUSTER: Final = "cluster"
 """Under which name the store keeps the cluster file."""
 _MOST_JOBS: Final = 10_000
-"""Of one user, that have not ended."""
+"""The most jobs of one user that have not ended."""
 _MOST_KINDS: Final = 1_000
-"""Of one user: each makes the tables of all larger."""
+"""The most kinds of jobs of one user: each makes the tables of all larger."""
 
 
 class TooMany(PointsmanError):

@@ -16,7 +16,7 @@ _RANGE = ("early", "expected", "late")
 
 
 class Explanations:
-    """Of jobs that have not ended."""
+    """Explains jobs that have not ended."""
 
     def __init__(self, views: Views) -> None:
         self._views, self._daemon = views, views.daemon

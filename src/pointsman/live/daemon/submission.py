@@ -25,7 +25,7 @@ Variable = Annotated[str, StringConstraints(pattern=r"^[^\x00=]+$", max_length=4
 
 
 _DIGITS = 10
-"""Of the largest number of a user."""
+"""Digits of the largest number of a user."""
 
 
 class Submission(BaseModel):

@@ -32,7 +32,7 @@ QUEUED = (
 )
 """What is said of a job that has not ended."""
 _WAITS: Row = {"state": "PENDING", "reason": "", "run_s": 0.0, "started_s": None, "attempt": None, "node_list": ""}
-"""Of one that waits, but for why."""
+"""The fields of a job that waits, but for why."""
 
 
 class Views:
@@ -59,7 +59,7 @@ class Views:
         ]
 
     def columns_of_queue(self, names: Sequence[str]) -> list[list[Any]]:
-        """The same, but of each job only what is named, in that order.
+        """The queue by columns: of each job only what is named, in that order.
 
         Raises:
             UsageError: there is no such column.
@@ -249,7 +249,7 @@ class Views:
         return None if at_ms is None else self.daemon.clock.unix_ms(at_ms) / 1000
 
     def instant(self, at_ms: int) -> str:
-        """The same as a person writes it."""
+        """Renders a time as a person writes it."""
         from datetime import datetime
 
         return datetime.fromtimestamp(self.daemon.clock.unix_ms(at_ms) / 1000).strftime("%Y-%m-%d %H:%M:%S")

@@ -64,8 +64,9 @@ class LiveWorld:
         first_row: int = 0,
         made_of: str = "",
     ) -> None:
-        """Of a cluster, and of the classes of demand and the models of `prepared`, whose jobs are not looked at; `room`
-        is a power of two. The first job has `first_row`. `made_of`: a digest of the files that the policy is read from.
+        """Make the world of a cluster, of the classes of demand and the models of `prepared`, whose jobs are not looked
+        at; `room` is a power of two. The first job has `first_row`. `made_of`: a digest of the files that the policy is
+        read from.
 
         Raises:
             UsageError: the policy cannot run live, or lacks its briefing.
@@ -262,6 +263,6 @@ def _with_room(prepared: Prepared, room: int) -> Prepared:
 
 
 def _told(rules: Rules) -> Rules:
-    """The same rules where nothing happens by itself, and no start or stop takes no time."""
+    """Changes the rules so that nothing happens by itself, and every start and stop takes time."""
     least = {name: max(1, getattr(rules, name)) for name in ("start_ms", "stop_ms", "rebatch_ms")}
     return replace(rules, outside=True, log=True, log_speeds=False, **least)

@@ -96,7 +96,7 @@ class Roster:
         return self.numbers[kind]
 
     def first(self, many: int) -> "Roster":
-        """The same before more kinds came than so many."""
+        """The roster with its first `many` kinds only."""
         return self if many == len(self.numbers) else Roster(self.cluster, self.deciding, self.kinds[:many])
 
     def world(self, room: int = ROOM, first_row: int = 1) -> LiveWorld:
@@ -156,7 +156,7 @@ def ask_of(
 
 
 def _digest_of_files(deciding: Deciding) -> str:
-    """Of the file of a policy, and of those that its parameters name."""
+    """Digests the file of a policy, and those that its parameters name."""
     spec = deciding.spec
     named = [*deciding.params.values(), *spec.given.values(), getattr(spec.factory, "hooks", None)]
     places = [Path(inspect.getfile(spec.factory)), *(Path(one) for one in named if isinstance(one, str) and one)]
@@ -168,7 +168,7 @@ def _digest_of_files(deciding: Deciding) -> str:
 
 
 def _of_a_job(error: InputError) -> InputError:
-    """The same of a job that is not in a log."""
+    """Rewords an error about a row of a log for a job that is not in one."""
     cause = re.sub(r"^(job '\d+' \(row \d+\)|row \d+:)", "the job", error.cause)
     return InputError(cause.replace("nodes_requested", "nodes"), fix="see 'pointsman nodes'")
 

@@ -181,7 +181,7 @@ class Local:
             os.chown(folder, user["user"], user["group"])
 
     def _environment(self, launch: Launch, rank: int) -> dict[str, str]:
-        """Of the command on one node: its GPUs there, and what torchrun wants to know of the gang."""
+        """The environment of the command on one node: its GPUs there, and what torchrun wants to know of the gang."""
         node, mask = launch.parts[rank]
         gpus = gpus_in(mask)
         ranks = sum(int(other).bit_count() for _, other in launch.parts)
@@ -242,7 +242,7 @@ class Local:
             return None  # it was just forgotten
 
     def _without_shim(self, folder: Path, id_: AttemptId, parts: Any) -> AttemptFact | None:
-        """Of one whose shim is not begun yet, or has died."""
+        """Says what is known of an attempt whose shim has not begun yet, or has died."""
         if not (folder / "begun").exists():  # looked at before the lock is: a shim makes it locked
             return None
         if shim.is_locked(folder / "begun"):
