@@ -135,7 +135,7 @@ def simulate(
     with shown(spec.title, progress) as tell:
         simulation, prepared = open_simulation(workload, cluster, spec, chosen, options)
         simulation.run(until_ms, tell)
-    resolved = _resolved(options, chosen, simulation)
+    resolved = _resolve(options, chosen, simulation)
     choices = {
         "policy": spec.text,
         "policy_name": spec.title,
@@ -153,7 +153,7 @@ def simulate(
     return result
 
 
-def _resolved(options: RunOptions, policy: CompiledPolicy | Policy, simulation: Simulation) -> dict[str, Any]:
+def _resolve(options: RunOptions, policy: CompiledPolicy | Policy, simulation: Simulation) -> dict[str, Any]:
     """The options as the result states them, with what the policy decides where they leave it open."""
     own = int(getattr(policy, "gpu_sharing", 1))
     return {
@@ -246,7 +246,7 @@ def open_simulation(
     script = make_script(options.node_events, options.cancels, prepared.layout, prepared.trace["submit"])
     handle = build(prepared, rules, parameters_of(policy), script, briefing, getattr(policy, "memory", 0))
     kept = KeptLog(may_drop=options.log is None)
-    return Simulation(handle, policy, _named, kept, job_columns(prepared.jobs, policy)), prepared
+    return Simulation(handle, policy, _policy_by_name, kept, job_columns(prepared.jobs, policy)), prepared
 
 
 def _briefing(policy: CompiledPolicy | Policy, prepared: Prepared) -> Briefing | None:
@@ -267,7 +267,7 @@ def _with_queues(layout: Layout, policy: CompiledPolicy | Policy, workload: Work
     return replace(layout, queue_limits={**own, **both})
 
 
-def _named(name: str) -> Named:
+def _policy_by_name(name: str) -> Named:
     """The policy of a name, with its defaults, for `View.what_if`."""
     spec = get_policy(name)
     return Named(spec.make(), round(1000 * spec.round_s))

@@ -343,7 +343,7 @@ class Lost(ResultThread):
     def run(self):
         raise ConnectionError("the connection is lost")
 
-threading.excepthook = ray_backend._lost
+threading.excepthook = ray_backend._report_lost_thread
 waiting = Lost([], True, None, lambda answer: print(repr(answer)))
 waiting.start()
 waiting.join()

@@ -19,7 +19,7 @@ from pointsman.report.metrics.divergence import first_divergence
 from pointsman.report.metrics.groups import group_runs
 from pointsman.report.metrics.paired.confidence import (
     BLOCKS,
-    _resampled,
+    _resample,
     mean_interval,
     paired_bootstrap,
     ratio_interval,
@@ -83,7 +83,7 @@ def test_resampled_statistics_are_those_of_the_resampled_jobs(jobs: int) -> None
     values, blocks = random.exponential(10, jobs).round(1), np.arange(jobs) // -(-jobs // BLOCKS)
     count = int(blocks[-1]) + 1
     drawn = random.multinomial(count, np.full(count, 1 / count), 30)
-    found = _resampled(values, blocks, drawn.astype(float))
+    found = _resample(values, blocks, drawn.astype(float))
     for i, often in enumerate(drawn):
         sample = np.repeat(values, often[blocks])
         assert found["mean"][i] == pytest.approx(sample.mean())

@@ -97,7 +97,7 @@ def notes(curves: Sequence[Curve], metric: str) -> list[str]:
     for curve in curves:
         known = [point for point in curve.points if point.value is not None]
         if _levels_off(curve, known):
-            told.append(f"{curve.policy}: with more GPUs it stays as it is: {_held(known[-1], metric)}")
+            told.append(f"{curve.policy}: with more GPUs it stays as it is: {_what_holds_back(known[-1], metric)}")
         elif any(smaller.value == larger.value != 0 for smaller, larger in pairwise(known)):
             alike.append(curve.policy)
         if _turns(known):
@@ -110,7 +110,7 @@ def notes(curves: Sequence[Curve], metric: str) -> list[str]:
     return told
 
 
-def _held(largest: Point, metric: str) -> str:
+def _what_holds_back(largest: Point, metric: str) -> str:
     """What keeps a metric from falling further."""
     if metric.startswith(("pending", "wait")) and largest.value:
         return "quotas or limits of queues hold jobs back, not the cluster"

@@ -29,10 +29,10 @@ def scaled(cluster: Cluster, nodes: int) -> Cluster:
         fix = "describe it as racks of nodes"
         raise UsageError(f"{cluster.name}: a {cluster.spec.topology.name} has a fixed number of nodes; {fix}")
     metadata = cluster.metadata.model_copy(update={"name": f"{cluster.name}-{nodes}-nodes"})
-    return cluster.model_copy(update={"metadata": metadata, "spec": _scaled(cluster.spec, nodes)})
+    return cluster.model_copy(update={"metadata": metadata, "spec": _scale(cluster.spec, nodes)})
 
 
-def _scaled(spec: ClusterSpec, nodes: int) -> ClusterSpec:
+def _scale(spec: ClusterSpec, nodes: int) -> ClusterSpec:
     if spec.nodes:
         return spec.model_copy(update={"nodes": _groups(spec.nodes, nodes)})
     in_rack = [sum(group.nodes for group in kind.nodes) for kind in spec.racks]

@@ -101,7 +101,7 @@ def evaluate(
         (name, each.params, one, seed) for one in places for each in asked for name in each.policies for seed in numbers
     ]
     with workers(on, at_once) as some, screen.progress("eval") as progress:
-        measured = iter(list(_measured(calls, some, progress)))
+        measured = iter(list(_measure(calls, some, progress)))
     rows = [
         {"cluster": one.cluster, "workload": one.workload, "policy": each.label}
         | summary([[next(measured) for _ in numbers] for _ in each.policies])
@@ -111,7 +111,7 @@ def evaluate(
     if format.is_data:
         screen.show(rows, format)
         return
-    screen.show([_told(row, several=len(places) > 1) for row in rows], format, left=LEFT)
+    screen.show([_row_for_people(row, several=len(places) > 1) for row in rows], format, left=LEFT)
     _explain(practice, numbers)
 
 
@@ -130,7 +130,7 @@ def _practice(trained: "Card", settings: list[str], short: dict[str, str | None]
     return practice_of(trained.agent, {**trained.environment, **said})
 
 
-def _measured(calls: list[tuple[Any, ...]], some: "Workers", progress: screen.Progress) -> "Iterator[dict[str, Any]]":
+def _measure(calls: list[tuple[Any, ...]], some: "Workers", progress: screen.Progress) -> "Iterator[dict[str, Any]]":
     from pointsman.learn.evaluation import measure
     from pointsman.parallel.file_bundle import FileBundle, pack
 
@@ -145,7 +145,7 @@ def _measured(calls: list[tuple[Any, ...]], some: "Workers", progress: screen.Pr
         yield result
 
 
-def _told(row: dict[str, Any], *, several: bool) -> dict[str, Any]:
+def _row_for_people(row: dict[str, Any], *, several: bool) -> dict[str, Any]:
     """The row for people: a measure and its interval in one cell."""
     from pointsman.learn.evaluation import MEASURES
 

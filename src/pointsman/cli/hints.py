@@ -129,10 +129,10 @@ def _of_oversized(workload: "Workload", labels: Sequence[str], results: "Sequenc
     """What the quality report gained when the jobs met the cluster, under which policies if not under all."""
     from pointsman.report.units import attributed
 
-    yield from attributed(labels, [_gained(workload, result) for result in results])
+    yield from attributed(labels, [_quality_remarks(workload, result) for result in results])
 
 
-def _gained(workload: "Workload", result: "Result") -> Iterator[str]:
+def _quality_remarks(workload: "Workload", result: "Result") -> Iterator[str]:
     known = {**workload.quality.dropped, **workload.quality.clamped}
     for word, entries in (
         ("dropped", result.info["quality"]["dropped"]),

@@ -65,7 +65,7 @@ def _spec(text: str) -> dict[str, Any]:
             spec["nodes_per_rack"] = whole(parts[0][2]["rack"], "rack")
     else:
         spec["racks"] = [rack for group, (*_, o) in zip(groups, parts, strict=True) for rack in _racks(group, o)]
-    return spec | _shared(parts)
+    return spec | _shared_options(parts)
 
 
 _Part = tuple[int, int, dict[str, str]]
@@ -124,7 +124,7 @@ def _racks(group: dict[str, Any], options: dict[str, str]) -> list[dict[str, Any
     return racks + ([{"nodes": [{**group, "count": rest}]}] if rest else [])
 
 
-def _shared(parts: list[_Part]) -> dict[str, Any]:
+def _shared_options(parts: list[_Part]) -> dict[str, Any]:
     """What holds for the whole cluster, and may therefore be said in one part only."""
     said: dict[str, str] = {}
     for _, _, options in parts:

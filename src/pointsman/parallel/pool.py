@@ -110,12 +110,12 @@ def fill_folders(
             yield
         return
     sent = [(function, read_files(folder), *arguments) for folder, *arguments in calls]
-    for (folder, *_), made in zip(calls, workers(_filled, sent, bundle), strict=True):
+    for (folder, *_), made in zip(calls, workers(_fill, sent, bundle), strict=True):
         write_files(folder, made)
         yield
 
 
-def _filled(function: Callable[..., Any], contents: dict[str, bytes], *arguments: Any) -> dict[str, bytes]:
+def _fill(function: Callable[..., Any], contents: dict[str, bytes], *arguments: Any) -> dict[str, bytes]:
     from tempfile import TemporaryDirectory
 
     with TemporaryDirectory() as folder:

@@ -38,7 +38,7 @@ def cluster(address: str | None, at_once: int | None) -> Generator[Workers]:
     Raises:
         UsageError: Ray is not installed. BackendError: no cluster answers, or it went away.
     """
-    with _connected(address) as ray:
+    with _connect(address) as ray:
         cpus = int(ray.cluster_resources().get("CPU", 0))
         if cpus < 2:  # Ray's pool and joblib want two, even for one call
             raise BackendError(f"the Ray cluster has {cpus} CPUs and needs at least two; add a node")
@@ -76,7 +76,7 @@ class _Calls:
         try:
             yield from self._workers(in_order)(tasks)
         except (RayError, ConnectionError) as error:
-            raise BackendError(f"the Ray cluster failed: {_said(error)}") from error
+            raise BackendError(f"the Ray cluster failed: {_one_line(error)}") from error
 
     def close(self) -> None:
         if self._parallel is not None:
@@ -136,7 +136,7 @@ def _answer(sent: Any, function: Callable[..., Any], arguments: list[Any]) -> An
 
 
 @contextmanager
-def _connected(address: str | None) -> Generator[Any]:
+def _connect(address: str | None) -> Generator[Any]:
     for name, value in SETTINGS.items():
         os.environ.setdefault(name, value)
     with _our_signals(), _quiet():
@@ -153,7 +153,7 @@ def _connected(address: str | None) -> Generator[Any]:
             ray.init(at, logging_level=logging.CRITICAL, log_to_driver=False)
         except (OSError, RuntimeError, ValueError) as error:
             where = f"the Ray cluster at {address}" if address else "a Ray cluster of this machine"
-            raise BackendError(f"cannot reach {where}: {_said(error)} ({HOW})") from error
+            raise BackendError(f"cannot reach {where}: {_one_line(error)} ({HOW})") from error
     try:
         yield ray
     finally:
@@ -207,7 +207,7 @@ def _quiet() -> Generator[None]:
         os.close(nowhere)
 
 
-def _said(error: BaseException) -> str:
+def _one_line(error: BaseException) -> str:
     """The cause in a line."""
     error = getattr(error, "cause", None) or error
     return " ".join(str(error).split())[:300].rstrip(".") or type(error).__name__

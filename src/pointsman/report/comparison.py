@@ -109,14 +109,14 @@ def compare(
 
 def _in_order(groups: list[Group], baseline: str | None) -> list[Group]:
     """The log's own schedule, the baseline, the others; the baseline is marked."""
-    chosen = _chosen(groups, baseline)
+    chosen = _choose_baseline(groups, baseline)
     others = [group for group in groups if group is not chosen]
     others.sort(key=lambda group: not group.is_logged)
     place = 1 if others and others[0].is_logged else 0
     return [*others[:place], replace(chosen, is_baseline=True), *others[place:]]
 
 
-def _chosen(groups: list[Group], baseline: str | None) -> Group:
+def _choose_baseline(groups: list[Group], baseline: str | None) -> Group:
     if baseline is None:
         return next((group for group in groups if not group.is_logged), groups[0])
     labels = [group.label for group in groups]

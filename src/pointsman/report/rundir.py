@@ -148,7 +148,7 @@ def _write_data(
     else:
         _link_files(kept, directory)
     _write_json(directory / "summary.json", run.summary)
-    write_config(directory, config or _resolved(run.result))
+    write_config(directory, config or _resolve_config(run.result))
     _write_own_manifest(directory, run.result, command)
 
 
@@ -175,7 +175,7 @@ def _write_tables(directory: Path, result: RunData) -> None:
     if result.events is not None:
         _write_parquet(_named_events(result, result.events), directory / "events.parquet")
     if result.speeds is not None:
-        _write_parquet(_identified(result, result.speeds), directory / "speeds.parquet")
+        _write_parquet(_add_ids(result, result.speeds), directory / "speeds.parquet")
     for name, content in result.learnt.items():
         (directory / name).write_bytes(content)
 
@@ -199,23 +199,23 @@ def _write_parquet(frame: pl.DataFrame, path: Path) -> None:
 
 def _named_events(result: RunData, events: pl.DataFrame) -> pl.DataFrame:
     names = pl.Series("node_name", result.info["node_names"], dtype=pl.String)
-    return _identified(result, events).with_columns(names.gather(_known(events["node"])))
+    return _add_ids(result, events).with_columns(names.gather(_null_if_negative(events["node"])))
 
 
-def _identified(result: RunData, events: pl.DataFrame) -> pl.DataFrame:
+def _add_ids(result: RunData, events: pl.DataFrame) -> pl.DataFrame:
     """Adds the ``job_id`` of each row."""
     row = result.jobs["row"]
     if row.equals(pl.int_range(result.jobs.height, dtype=pl.Int64, eager=True)):  # as `make_result` numbers them
-        return events.with_columns(result.jobs["job_id"].gather(_known(events["row"])))
+        return events.with_columns(result.jobs["job_id"].gather(_null_if_negative(events["row"])))
     return events.join(result.jobs.select("row", "job_id"), on="row", how="left", maintain_order="left")
 
 
-def _known(index: pl.Series) -> pl.Series:
+def _null_if_negative(index: pl.Series) -> pl.Series:
     """Null instead of -1, which stands for none."""
     return index.set(index < 0, None)
 
 
-def _resolved(result: RunData) -> dict[str, Any]:
+def _resolve_config(result: RunData) -> dict[str, Any]:
     """What the result states: policy, cluster, options and workload."""
     chosen = ("policy", "params", "knowledge", "told_profiles", "progress", "cluster")
     names = (*chosen, *Assumptions.model_fields, "seed", "workload")

@@ -155,11 +155,11 @@ def finish(
         received: what makes of that which comes back what is kept.
     """
     numbered = [(k, function, *call) for k, call in enumerate(calls)]
-    for k, found in workers(_numbered, numbered, bundle, in_order=False):
+    for k, found in workers(_call_numbered, numbered, bundle, in_order=False):
         thing = received(found)
         store.add(digests[k], thing)
         yield thing
 
 
-def _numbered(k: int, function: Callable[..., Any], *arguments: Any) -> tuple[int, Any]:
+def _call_numbered(k: int, function: Callable[..., Any], *arguments: Any) -> tuple[int, Any]:
     return k, function(*arguments)

@@ -53,7 +53,7 @@ def suggest(jobs: pl.DataFrame, name: str) -> Imported:
         jobs: a job table.
         name: what to call the cluster.
     """
-    jobs, notes = _named(jobs)
+    jobs, notes = _name_one_each(jobs)
     sizes = _sizes(jobs)
     types = dict.fromkeys(gpu_type for _, gpu_type in sizes)
     shapes = _shapes(jobs, sizes)
@@ -64,7 +64,7 @@ def suggest(jobs: pl.DataFrame, name: str) -> Imported:
     return Imported(cluster, [*_assumptions(jobs, sizes, nodes, least), *notes])
 
 
-def _named(jobs: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+def _name_one_each(jobs: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     """The jobs with one type and partition each; a note on those that name several: `a100+h100`, `gpu,debug`."""
     notes = []
     for column in ("gpu_type", "partition"):

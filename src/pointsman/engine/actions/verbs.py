@@ -82,7 +82,7 @@ def _commence(S: State, j: Int, reason: Int) -> None:
 
 
 @core
-def _refused(S: State, j: Int, answer: Int) -> Int:
+def _refuse(S: State, j: Int, answer: Int) -> Int:
     """Job `j`, which the policy may have given an accumulation, is not started after all."""
     if S.jobs[j].state == PENDING:
         S.jobs[j].accumulation = 1
@@ -107,9 +107,9 @@ def start(S: State, j: Int, reason: Int) -> Int:
     """Start job `j` on GPUs of the configured placement. Logged with `reason`; answers OK or why not."""
     answer = answer_to_start(S, j)
     if answer != OK:
-        return _refused(S, j, answer)
+        return _refuse(S, j, answer)
     if not place(S, S.jobs[j].cls):
-        return _refused(S, j, RESOURCES if S.jobs[j].asked > S.g[0].free else FRAGMENTATION)
+        return _refuse(S, j, RESOURCES if S.jobs[j].asked > S.g[0].free else FRAGMENTATION)
     _commence(S, j, reason)
     return OK
 
@@ -119,7 +119,7 @@ def start_on(S: State, j: Int, reason: Int) -> Int:
     """Start job `j` on the GPUs a policy chose: (node, mask) in State.place[:placed], not taken yet."""
     answer = answer_to_start_on(S, j)
     if answer != OK:
-        return _refused(S, j, answer)
+        return _refuse(S, j, answer)
     take_place(S)
     _commence(S, j, reason)
     return OK

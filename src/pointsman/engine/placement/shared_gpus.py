@@ -93,7 +93,7 @@ def _exit(S: State, j: Int, x: Int) -> None:
 
 
 @core
-def _admitted(S: State, c: Int, n: Int) -> bool:
+def _admits(S: State, c: Int, n: Int) -> bool:
     """Whether node `n` is UP and eligible for class `c`."""
     C = S.classes[c]
     if S.nodes[n].state != 0:
@@ -112,7 +112,7 @@ def _divided_gpu(S: State, c: Int) -> Int:
     least = np.int64(WHOLE)
     for n in range(S.nodes.shape[0]):
         mask = S.nodes[n].fractions
-        if mask == 0 or not _admitted(S, c, n):
+        if mask == 0 or not _admits(S, c, n):
             continue
         while mask != 0:
             x = S.nodes[n].gpu0 + lowest(mask)

@@ -205,7 +205,7 @@ def _audit_nodes(S: State) -> Int:
 
 
 @core
-def _unclaimed(S: State) -> Int:
+def _count_unclaimed(S: State) -> Int:
     """GPUs of stopping jobs that no job claims."""
     unclaimed = np.int64(0)
     for j in range(S.g[0].slots):
@@ -237,7 +237,7 @@ def _audit_claims(S: State) -> Int:
         N = S.nodes[n]
         claimed -= count(N.claimed)
         idle += count(N.claimed & ~N.held)
-    known = _unclaimed(S) == S.g[0].unclaimed and idle == S.g[0].idle_claimed
+    known = _count_unclaimed(S) == S.g[0].unclaimed and idle == S.g[0].idle_claimed
     return CLAIMED if claimed != 0 or not known else np.int64(0)
 
 

@@ -126,8 +126,8 @@ def _jobs(simulation: Simulation, prepared: Prepared, origin_s: float) -> pl.Dat
         lost_s=pl.Series(outcomes["lost"] / 1000.0),
         comm_s=pl.Series(outcomes["waited"] / 1000.0),
         nodes=pl.Series(outcomes["nodes"].astype(np.int64)),
-        locality=_named(locality, {**_LOCALITIES, _NOWHERE: None}, pl.String()),
-        state=_named(state, _STATES, pl.String()),
+        locality=_names_of_codes(locality, {**_LOCALITIES, _NOWHERE: None}, pl.String()),
+        state=_names_of_codes(state, _STATES, pl.String()),
     )
 
 
@@ -165,7 +165,7 @@ def _with_unfinished(simulation: Simulation) -> NDArray[np.void]:
     return outcomes
 
 
-def _named(codes: NDArray[np.int64], names: Mapping[int, str | None], dtype: pl.DataType) -> pl.Series:
+def _names_of_codes(codes: NDArray[np.int64], names: Mapping[int, str | None], dtype: pl.DataType) -> pl.Series:
     """The name of each code; all codes from the least to the most that has a name have places in one table."""
     least = min(names)
     place = np.full(max(names) + 1 - least, len(names), np.uint32)  # a code without a name is refused as out of bounds
@@ -195,11 +195,11 @@ def _events(simulation: Simulation, jobs: pl.DataFrame) -> pl.DataFrame:
         {
             "time_ms": column["time"],
             "seq": column["seq"],
-            "kind": _named(column["kind"], _KINDS, _words(_KINDS)),
+            "kind": _names_of_codes(column["kind"], _KINDS, _words(_KINDS)),
             "row": column["row"],
             "attempt": column["attempt"],
             "arg": column["arg"],
-            "reason": _named(column["reason"], _REASONS, _words(_REASONS)),
+            "reason": _names_of_codes(column["reason"], _REASONS, _words(_REASONS)),
             "node": column["node"],
             "gpu_mask": column["mask"],
             "gpus": np.bitwise_count(column["mask"].view(np.uint64)).astype(np.int64),

@@ -197,12 +197,12 @@ class Simulation:
 
     def what_if(self, policy: "str | CompiledPolicy | Policy") -> "Simulation":
         """A copy of this simulation under another policy: see `View.what_if`."""
-        given = self._named(policy) if isinstance(policy, str) else Named(policy)
+        given = self._find_policy(policy) if isinstance(policy, str) else Named(policy)
         check_told_of_cluster(given.policy, self.policy)
         own = given._replace(policy=policy_of_its_own(given.policy))
         return self._under(blindfolded(snapshot(self.handle, room=False)), *own, KeptLog())
 
-    def _named(self, name: str) -> Named:
+    def _find_policy(self, name: str) -> Named:
         if self.named is None:
             raise UsageError(f"this run has no policies by name: give what_if a policy object, not {name!r}")
         return self.named(name)

@@ -93,7 +93,7 @@ def _save(
     """Files of one figure, instead of those that other runs have left there."""
     try:
         painting = make()
-        contents = {} if painting is None else _drawn(painting, formats, width_in)
+        contents = {} if painting is None else _draw_formats(painting, formats, width_in)
     except Exception as error:
         contents = {"txt": (failure(name, error) + "\n").encode()}
     for ending in {*formats, "txt"} - contents.keys():
@@ -113,7 +113,7 @@ def _wrap_labels(figure: "Figure", width_in: float) -> None:
             axes.set_title(fill(axes.get_title(side), most), loc=side)
 
 
-def _drawn(painting: Painting, formats: Sequence[str], width_in: float) -> dict[str, bytes]:
+def _draw_formats(painting: Painting, formats: Sequence[str], width_in: float) -> dict[str, bytes]:
     """The content of the file of each format."""
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg

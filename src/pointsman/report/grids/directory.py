@@ -48,7 +48,7 @@ def write_grid(
     """
     with whole_directory(Path(directory), force=force) as partial:
         names: list[str] = []
-        grid = Grid(list(_written(partial / "cells", cells, names, baseline, command, window)))
+        grid = Grid(list(_write_cells(partial / "cells", cells, names, baseline, command, window)))
         if tell is not None:
             tell(grid)
         if config is not None:
@@ -73,7 +73,7 @@ def _write_tables(partial: Path, grid: Grid, names: Sequence[str], command: str 
         write_page(partial, make_grid_page(grid, command=command))
 
 
-def _written(
+def _write_cells(
     place: Path,
     cells: Iterable[CellRuns],
     names: list[str],

@@ -99,12 +99,12 @@ def _range(grid: Grid) -> str:
 def _facts(grid: Grid) -> list[tuple[str, str]]:
     """What was run, term by term: what is said of every cell; of the options that vary, their values."""
     terms = _once([term for cell in grid.cells for term, _ in cell.facts])
-    told = [(term, _told(term, [dict(cell.facts).get(term, "") for cell in grid.cells], grid)) for term in terms]
+    told = [(term, _common_fact(term, [dict(cell.facts).get(term, "") for cell in grid.cells], grid)) for term in terms]
     estimates = [shown("estimate", value) for value in grid.values_of("estimate")] if "estimate" in grid.varied else []
     return [(term, said) for term, said in [*told, ("Estimates", ", ".join(estimates))] if said]
 
 
-def _told(term: str, said: Sequence[str], grid: Grid) -> str:
+def _common_fact(term: str, said: Sequence[str], grid: Grid) -> str:
     if term == "Load" and len(set(said)) > 1:
         return _loads(grid)
     if term == "Cluster":

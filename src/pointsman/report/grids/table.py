@@ -23,7 +23,7 @@ def grid_table(cells: Sequence[GridCell]) -> Table:
 def grid_losers(cells: Sequence[GridCell]) -> Table:
     """In each cell the largest group of jobs that loses under the policy with the lowest mean, a row a cell."""
     varied = tuple(cells[0].values)
-    rows = [(*cell.said().values(), cell.best, *_lost(cell)) for cell in cells if cell.best]
+    rows = [(*cell.said().values(), cell.best, *_loss_cells(cell)) for cell in cells if cell.best]
     columns = (*varied, "policy", "largest group that loses", *LOSS)
     note = "Under the policy with the lowest mean JCT, against the baseline; cells/*/changes.csv have all groups."
     return Table("The largest group that loses in each cell", columns, rows, note, left=columns[: -len(LOSS)])
@@ -32,7 +32,7 @@ def grid_losers(cells: Sequence[GridCell]) -> Table:
 LOSS = ("jobs", "mean JCT", "to baseline", "95 % CI")
 
 
-def _lost(cell: GridCell) -> tuple[str, ...]:
+def _loss_cells(cell: GridCell) -> tuple[str, ...]:
     """The group and what changed; none: no group loses significantly."""
     one = cell.loser
     if one is None:

@@ -115,10 +115,10 @@ def _row(group: Group, baseline: Group) -> Row:
         jobs_counted=group.counted.height,
         jobs_censored=group.censored,
         values={metric: group.mean(metric) for metric in METRICS},
-        differences=_told(differences(group, baseline, METRICS + COUNTS)),
+        differences=_without_timing_intervals(differences(group, baseline, METRICS + COUNTS)),
     )
 
 
-def _told(found: dict[str, Difference]) -> dict[str, Difference]:
+def _without_timing_intervals(found: dict[str, Difference]) -> dict[str, Difference]:
     bare = {metric: replace(found[metric], interval=None, ratio_interval=None, method="") for metric in TIMINGS}
     return found | bare

@@ -277,11 +277,11 @@ def _labels(settings: list[dict[str, Any]]) -> list[str]:
 
 def _label(own: dict[str, Any], namesakes: list[dict[str, Any]]) -> str:
     telling = [name for name in own if any(other[name] != own[name] for other in namesakes)]
-    said = [_said(own[name], [other[name] for other in namesakes]) for name in telling]
+    said = [_setting_label(own[name], [other[name] for other in namesakes]) for name in telling]
     return f"{own['name']} ({', '.join(said)})" if said else own["name"]
 
 
-def _said(value: Any, others: list[Any]) -> str:
+def _setting_label(value: Any, others: list[Any]) -> str:
     """A setting in the words that tell it from the others: of several parts, those in which any differ."""
     if not isinstance(value, dict):
         return str(value)

@@ -101,12 +101,12 @@ def check_rows(policies: Sequence[Row], baseline: Row, conditions: Sequence[str]
     broken: list[str] = []
     for threshold in [parse_threshold(text) for text in conditions]:
         rows = [row for row in policies if threshold.kind == "value" or row is not baseline]
-        broken += [_told(threshold, row, baseline) for row in rows if threshold.fails(row)]
+        broken += [_describe_broken(threshold, row, baseline) for row in rows if threshold.fails(row)]
     if broken:
         raise ThresholdError("; ".join(broken))
 
 
-def _told(threshold: Threshold, row: Row, base: Row) -> str:
+def _describe_broken(threshold: Threshold, row: Row, base: Row) -> str:
     found = threshold.measure(row)
     value, reference = row.metric(threshold.metric), base.metric(threshold.metric)
     if found is None:

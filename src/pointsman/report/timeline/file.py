@@ -49,7 +49,7 @@ def write_timeline(path: Path, result: RunData, *, force: bool = False) -> None:
     spells = spells_of(result)
     partial = hidden(path, "partial")
     try:
-        with partial.open("wb") as file, _compressed(file, path) as target:
+        with partial.open("wb") as file, _compress(file, path) as target:
             for text in _texts(result, trace_events(result, spells, tracks_of(result, spells))):
                 target.write(text.encode())
         partial.replace(path)
@@ -59,7 +59,7 @@ def write_timeline(path: Path, result: RunData, *, force: bool = False) -> None:
         partial.unlink(missing_ok=True)
 
 
-def _compressed(file: IO[bytes], path: Path) -> IO[bytes] | gzip.GzipFile:
+def _compress(file: IO[bytes], path: Path) -> IO[bytes] | gzip.GzipFile:
     if path.suffix != ".gz":
         return file
     return gzip.GzipFile("", "wb", compresslevel=6, fileobj=file, mtime=0)  # no name and no time, for the same bytes

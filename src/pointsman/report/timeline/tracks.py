@@ -79,7 +79,7 @@ def tracks_of(result: RunData, spells: Spells) -> Tracks:
     known = [frame.select(pl.col(TRACK).cast(pl.Int64)) for frame in (gpus, held, waits, outages)]
     tracks = pl.concat(known).drop_nulls().unique().sort(TRACK)
     tracks = tracks.with_columns(tid=pl.int_range(pl.len()) + FIRST_NODE + len(sizes))
-    return Tracks(tracks, *(_numbered(frame, tracks) for frame in (held, waits, outages)))
+    return Tracks(tracks, *(_join_tracks(frame, tracks) for frame in (held, waits, outages)))
 
 
 def _on_gpus(result: RunData, spells: Spells) -> pl.DataFrame:
@@ -102,5 +102,5 @@ def _lanes_of_waits(waits: pl.DataFrame) -> pl.Series:
     return pl.Series(lane).replace(-1, None)
 
 
-def _numbered(frame: pl.DataFrame, tracks: pl.DataFrame) -> pl.DataFrame:
+def _join_tracks(frame: pl.DataFrame, tracks: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.col(TRACK).cast(pl.Int64)).join(tracks, on=TRACK, how="left", maintain_order="left")

@@ -53,10 +53,10 @@ class Topology:
         """
         if locality <= Locality.NODE or gpus == 1:
             return GangShape((gpus, 1, 1, 1), (gpus, 1, 1, 1))
-        nodes = _filled(gpus, self.node_gpus) if per_node in (0, gpus) else (per_node,) * (gpus // per_node)
+        nodes = _fill_groups(gpus, self.node_gpus) if per_node in (0, gpus) else (per_node,) * (gpus // per_node)
         if locality == Locality.RACK:
             return _shape(nodes, (len(nodes),), (1,))
-        racks = _filled(len(nodes), self.roomy_in_rack(per_node))
+        racks = _fill_groups(len(nodes), self.roomy_in_rack(per_node))
         pods = (len(racks),) if locality == Locality.POD else _halves(len(racks))
         return _shape(nodes, racks, pods)
 
@@ -79,8 +79,8 @@ def topology(layout: Layout, gpu_type: int) -> Topology:
         rack_nodes=int(np.bincount(layout.node_rack[largest]).max()),
         rack_gpus=_most(layout.node_rack[own], gpus),
         pod_gpus=_most(layout.node_pod[own], gpus),
-        racks=_grouped(layout.node_rack[own], gpus),
-        pods=_grouped(layout.node_pod[own], gpus),
+        racks=_group_sizes(layout.node_rack[own], gpus),
+        pods=_group_sizes(layout.node_pod[own], gpus),
         network=network,
     )
 
@@ -89,7 +89,7 @@ def _most(group: NDArray[np.int64], gpus: NDArray[np.int64]) -> int:
     return int(np.bincount(group, weights=gpus).max())
 
 
-def _grouped(group: NDArray[np.int64], gpus: NDArray[np.int64]) -> tuple[tuple[int, ...], ...]:
+def _group_sizes(group: NDArray[np.int64], gpus: NDArray[np.int64]) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(gpus[group == g].tolist()) for g in np.unique(group))
 
 
@@ -98,7 +98,7 @@ def _roomy(groups: tuple[tuple[int, ...], ...], per_node: int) -> int:
     return max(sum(size >= per_node for size in group) for group in groups)
 
 
-def _filled(members: int, size: int) -> tuple[int, ...]:
+def _fill_groups(members: int, size: int) -> tuple[int, ...]:
     """Groups of `size` and one for the rest; two halves where one group would do."""
     whole, rest = divmod(members, size)
     if whole + (rest > 0) == 1:

@@ -70,9 +70,9 @@ def _plain(text: str) -> str:
 
 def _machines(fields: Fields, line: int) -> list[Machine]:
     """The nodes of one record."""
-    features = _listed(fields.get("activefeatures") or fields.get("availablefeatures") or fields.get("feature", ""))
+    features = _split_list(fields.get("activefeatures") or fields.get("availablefeatures") or fields.get("feature", ""))
     found = gres(fields.get("gres", ""), features)
-    partitions = tuple(_listed(fields.get("partitions", "")))
+    partitions = tuple(_split_list(fields.get("partitions", "")))
     cpus, sockets, memory = _cpus(fields), _number(fields, "sockets"), _number(fields, "realmemory")
     down = is_down(fields.get("state", ""))
     return [
@@ -81,7 +81,7 @@ def _machines(fields: Fields, line: int) -> list[Machine]:
     ]
 
 
-def _listed(text: str) -> list[str]:
+def _split_list(text: str) -> list[str]:
     return [part for part in re.split(r"[,&|]", text) if part and part != "(null)"]
 
 
@@ -140,7 +140,7 @@ def _node_sets(machines: Sequence[Machine], text: str) -> Iterator[tuple[str, li
     """``NodeSet=name Nodes=...``, or by a feature."""
     features: dict[str, list[str]] = {}
     for fields, _ in _records(text, False, "nodename"):
-        for feature in _listed(fields.get("feature", "") or fields.get("features", "")):
+        for feature in _split_list(fields.get("feature", "") or fields.get("features", "")):
             features.setdefault(feature, []).extend(_members(fields["nodename"], {}, {}))
     known = {machine.name for machine in machines}
     for fields, _ in _records(text, False, "nodeset"):
@@ -159,7 +159,7 @@ def of_json(nodes: Sequence[Any]) -> NodeList:
 
 def _of_object(one: Mapping[str, Any]) -> Machine:
     features = one.get("active_features") or one.get("features") or []
-    found = gres(text_of(one["gres"]), _listed(features) if isinstance(features, str) else list(map(str, features)))
+    found = gres(text_of(one["gres"]), _split_list(features) if isinstance(features, str) else list(map(str, features)))
     state = [*_words(one.get("state")), *_words(one.get("state_flags"))]
     cpus, sockets, memory = (_figure(one.get(key)) for key in ("cpus", "sockets", "real_memory"))
     partitions = tuple(map(text_of, _words(one.get("partitions"))))
@@ -170,7 +170,7 @@ def _of_object(one: Mapping[str, Any]) -> Machine:
 def _words(value: Any) -> list[Any]:
     """A list, however it is written."""
     if isinstance(value, str):
-        return _listed(value)
+        return _split_list(value)
     return list(value or [])
 
 
@@ -192,7 +192,7 @@ def of_sinfo_json(groups: Sequence[Any]) -> NodeList:
 def _of_group(one: Mapping[str, Any]) -> list[Machine]:
     names = list(map(text_of, one["nodes"]["nodes"]))
     total = one["gres"]["total"] if isinstance(one["gres"], dict) else one["gres"]
-    found = gres(text_of(total), _listed(str((one.get("features") or {}).get("active", ""))))
+    found = gres(text_of(total), _split_list(str((one.get("features") or {}).get("active", ""))))
     cpus, sockets, memory = (_figure(one.get(key)) for key in ("cpus", "sockets", "memory"))
     partition = (one.get("partition") or {}).get("name")
     down = is_down("+".join(map(str, _words((one.get("node") or {}).get("state")))))

@@ -79,7 +79,7 @@ def changes(group: Group, baseline: Group) -> list[Change]:
         pairs = pairs[:1]
     numbers = units([run for run, _ in pairs])
     jobs = pl.concat(
-        [_joined(*(run.counted for run in pair), number) for number, pair in zip(numbers, pairs, strict=True)],
+        [_join_jobs(*(run.counted for run in pair), number) for number, pair in zip(numbers, pairs, strict=True)],
         how="vertical_relaxed",
     )
     several = jobs[_UNIT].n_unique() > 1
@@ -94,7 +94,7 @@ def changes(group: Group, baseline: Group) -> list[Change]:
     return sorted(found, key=lambda one: -one.jobs * (one.jct_mean_s - one.jct_mean_baseline_s))
 
 
-def _joined(mine: pl.DataFrame, other: pl.DataFrame, number: int) -> pl.DataFrame:
+def _join_jobs(mine: pl.DataFrame, other: pl.DataFrame, number: int) -> pl.DataFrame:
     """The jobs that both completed, with the times of both."""
     columns = [f"{name}_s" for name in TIMES]
     kept = mine.select("row", pl.col("gpus") * pl.col("duration_s") / 3600, *columns, *_present(mine))

@@ -154,7 +154,7 @@ def _metrics(sides: list[_Side], metric: str, numbers: list[int]) -> Floats | No
     return sums / np.bincount(numbers)
 
 
-def _resampled(pair: tuple[_Side, _Side], column: str) -> dict[str, tuple[Interval, Interval | None]] | None:
+def _resample(pair: tuple[_Side, _Side], column: str) -> dict[str, tuple[Interval, Interval | None]] | None:
     """`paired_bootstrap` of one column, once for all tables, sentences and figures."""
     first, second = pair
     known, key = first.run.paired, (column, id(second.run))
@@ -165,7 +165,7 @@ def _resampled(pair: tuple[_Side, _Side], column: str) -> dict[str, tuple[Interv
 
 def _over_jobs(pair: tuple[_Side, _Side], metrics: Sequence[str], method: str) -> dict[str, Difference]:
     columns = {RESAMPLED[metric][0] for metric in metrics if metric in RESAMPLED}
-    resampled = {column: _resampled(pair, column) for column in columns}
+    resampled = {column: _resample(pair, column) for column in columns}
     found = {metric: _over_seeds([pair], metric, is_baseline=False) for metric in metrics}
     for metric in RESAMPLED.keys() & found.keys():
         column, kind = RESAMPLED[metric]

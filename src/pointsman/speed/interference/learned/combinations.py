@@ -39,7 +39,7 @@ class Combination(NamedTuple):
 
     def on_server(self) -> tuple[tuple[str, int], ...]:
         """All models on the node and their GPUs: what the combinations of its other jobs have in common with this."""
-        return _sorted((*self.others, (self.model, self.gpus)))
+        return _sort_others((*self.others, (self.model, self.gpus)))
 
     @property
     def gpus_of_others(self) -> int:
@@ -81,15 +81,15 @@ def combination_of(model: str, text: str) -> Combination:
     pairs = [(other["model"], int(other["gpus"])) for other in others if other]
     if len({name for name, _ in pairs}) < len(pairs):
         raise ValueError(f"{text!r} names a model twice (write vgg16*2)")
-    return Combination(model, int(found["gpus"]), _sorted(pairs))
+    return Combination(model, int(found["gpus"]), _sort_others(pairs))
 
 
 def others_of(pairs: Sequence[tuple[str, int]]) -> Others:
     """The others, each (model, GPUs): GPUs of one model are added up."""
-    return _sorted(pairs)
+    return _sort_others(pairs)
 
 
-def _sorted(pairs: Sequence[tuple[str, int]]) -> Others:
+def _sort_others(pairs: Sequence[tuple[str, int]]) -> Others:
     added: dict[str, int] = {}
     for model, gpus in pairs:
         added[model] = added.get(model, 0) + gpus
@@ -101,7 +101,7 @@ def all_combinations(models: Sequence[str], gpus: int, most_others: int) -> Iter
     for own in range(1, gpus + 1):
         for beside in range(min(most_others, gpus - own) + 1):
             for others in combinations_with_replacement(models, beside):
-                of_others = _sorted([(model, 1) for model in others])
+                of_others = _sort_others([(model, 1) for model in others])
                 yield from (Combination(model, own, of_others) for model in models)
 
 

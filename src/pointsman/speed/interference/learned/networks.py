@@ -72,7 +72,7 @@ def fit_ensemble(counts: Counts, logs: Floats, groups: NDArray[np.int64], seed: 
     inputs = _inputs(counts)
     layers = _first_layers(draw, inputs.shape[1])
     wanted = (left[:, :, None] / scale).astype(np.float32)
-    return Ensemble(laws, _trained(layers, inputs, wanted, weights[:, :, None].astype(np.float32)), scale)
+    return Ensemble(laws, _train(layers, inputs, wanted, weights[:, :, None].astype(np.float32)), scale)
 
 
 def _inputs(counts: Counts) -> Reals:
@@ -117,7 +117,7 @@ def _gradients(layers: Sequence[Layer], inputs: Reals, wanted: Reals, weights: R
     return gradients[::-1]
 
 
-def _trained(layers: list[Layer], inputs: Reals, wanted: Reals, weights: Reals) -> list[Layer]:
+def _train(layers: list[Layer], inputs: Reals, wanted: Reals, weights: Reals) -> list[Layer]:
     """By Adam, over all combinations at once."""
     first, second = ([Layer(*map(np.zeros_like, layer)) for layer in layers] for _ in range(2))
     for step in range(1, STEPS + 1):
