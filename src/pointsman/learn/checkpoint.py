@@ -158,16 +158,16 @@ def check_same(before: Card, now: Card, directory: Path) -> None:
     for name in ("agent", "seed", "algorithm", "network", "environment", "cluster", "observation"):
         if theirs[name] == ours[name]:
             continue
-        cause = f"{name} was {_changed(theirs[name], ours[name])} when this training began"
+        cause = f"{name} was {_describe_change(theirs[name], ours[name])} when this training began"
         raise InputError(cause, path=directory / CARD, fix="give the same again, or train anew elsewhere")
 
 
-def _changed(before: Any, now: Any) -> str:
+def _describe_change(before: Any, now: Any) -> str:
     """Which part of something changed, and from what: ``config.clip = 0.2``."""
     if not isinstance(before, dict) or not isinstance(now, dict):
         return repr(before)
     name = next(key for key in before | now if before.get(key) != now.get(key))
-    inside = _changed(before.get(name), now.get(name))
+    inside = _describe_change(before.get(name), now.get(name))
     return f"{name}.{inside}" if " = " in inside else f"{name} = {inside}"
 
 

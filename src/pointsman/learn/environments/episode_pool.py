@@ -41,7 +41,7 @@ def make_episode_pool(
         InputError: a workload is empty, or has a gang that never fits, or the estimate asks for limits that it lacks.
     """
     together = pl.concat(
-        _named(work.jobs, assign_models).with_columns(
+        _assign_models(work.jobs, assign_models).with_columns(
             pl.col("submit_s") - pl.col("submit_s").first(), episode=pl.lit(k, pl.Int64)
         )
         for k, work in enumerate(workloads)
@@ -56,7 +56,7 @@ def make_episode_pool(
     return EpisodePool(prepared, rows, int(counts.max()))
 
 
-def _named(jobs: pl.DataFrame, seed: int | None) -> pl.DataFrame:
+def _assign_models(jobs: pl.DataFrame, seed: int | None) -> pl.DataFrame:
     """The jobs, those without a model given one by `seed`, if there is one."""
     if seed is None:
         return jobs

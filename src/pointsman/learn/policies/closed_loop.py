@@ -64,7 +64,7 @@ class ClosedLoop:
         """Reads the running jobs, unless they are as they were the last time: the rows (n) of the table that their
         combinations have, and how many times as long they compute (n).
         """
-        factor, slots = self._found(view), len(view._state.jobs)
+        factor, slots = self._find_factor(view), len(view._state.jobs)
         watching = load_watching()
         if len(self._noted) < slots:
             self._noted = np.full((slots, watching.NOTED), -1.0)
@@ -88,7 +88,7 @@ class ClosedLoop:
         elif len(rows):
             self._table(view)[rows] = self._entries(rows)
 
-    def _found(self, view: "View") -> int:
+    def _find_factor(self, view: "View") -> int:
         """Which of the factors of the run has the table."""
         if self._factor < 0:
             self._factor = int(np.flatnonzero(view._state.factors["role"] == OF_POLICY)[0])
@@ -96,7 +96,7 @@ class ClosedLoop:
 
     def model_of(self, view: "View", job: int) -> int:
         """Which of the learner's models a job has; -1 if none."""
-        return load_watching().model(view._address, self._found(view), job)
+        return load_watching().model(view._address, self._find_factor(view), job)
 
     def take_error(self) -> float | None:
         """The mean share by which forecasts of slow-downs were wrong since this was last asked; None: none were."""
@@ -109,7 +109,7 @@ class ClosedLoop:
         """
         slowness, unknown = np.empty(MOST_CANDIDATES), np.empty(MOST_CANDIDATES)
         uncertainty = self.ledger.uncertainty(self.learner.disagreement)
-        load_watching().weigh(view._address, self._found(view), job, mask, uncertainty, slowness, unknown)
+        load_watching().weigh(view._address, self._find_factor(view), job, mask, uncertainty, slowness, unknown)
         return slowness, unknown
 
     def tell(self, view: "View") -> None:
@@ -124,7 +124,7 @@ class ClosedLoop:
         return np.round(times_of(self.learner.predicted[rows]) * FINEST) / FINEST
 
     def _numbers(self, view: "View") -> Floats:
-        return view._state.factor_numbers[view._state.factors["numbers"][self._found(view)] :]
+        return view._state.factor_numbers[view._state.factors["numbers"][self._find_factor(view)] :]
 
     def _table(self, view: "View") -> Floats:
         numbers = self._numbers(view)

@@ -70,10 +70,10 @@ class Marl(GangOrder):
     def decide(self, view: "View") -> None:
         """Decide about one job after another, until each has its GPUs or waits."""
         while self._deciding.look(view._address, self._window[0], self._mask):
-            if self._deciding.act(view._address, self._window[0], self._chosen(view)) != OK:
+            if self._deciding.act(view._address, self._window[0], self._choose(view)) != OK:
                 return
 
-    def _chosen(self, view: "View") -> int:
+    def _choose(self, view: "View") -> int:
         """What the network chooses for the job in the window."""
         return self._judge.choose(view, self._window, self._mask)
 

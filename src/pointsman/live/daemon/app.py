@@ -124,18 +124,18 @@ def api(daemon: Daemon, forecaster: Forecaster, operators: frozenset[int]) -> Fa
     async def queue(
         columns: Annotated[str | None, "comma-separated; the answer is then a list of lists"] = None,
     ) -> Response:
-        return _listed(views.queue() if columns is None else views.columns_of_queue(columns.split(",")))
+        return _list_response(views.queue() if columns is None else views.columns_of_queue(columns.split(",")))
 
     @app.get("/api/v1/starts")
     async def starts() -> Response:
-        return _listed(explanations.starts(await forecaster.foretold()))
+        return _list_response(explanations.starts(await forecaster.foretold()))
 
     @app.get("/api/v1/history")
     def history(
         most: Annotated[int, "at most"] = 100, user: Annotated[str | None, Query(pattern=_USER)] = None
     ) -> Response:
         with one_by_one:  # in a thread of its own: it may be long
-            return _listed(views.history(min(max(most, 1), 100_000), user))
+            return _list_response(views.history(min(max(most, 1), 100_000), user))
 
     @app.get("/api/v1/jobs/{number}")
     async def job(number: Number, peer: asking) -> Row:
@@ -237,7 +237,7 @@ def api(daemon: Daemon, forecaster: Forecaster, operators: frozenset[int]) -> Fa
     return app
 
 
-def _listed(rows: list[Any]) -> Response:
+def _list_response(rows: list[Any]) -> Response:
     """Rows of plain values need no checks, which would take most of the time of ten thousand."""
     return Response(json.dumps(rows), media_type="application/json")
 

@@ -49,7 +49,7 @@ class Views:
     def queue(self) -> list[Row]:
         """Jobs that have not ended: those that run first, then in the order of submission."""
         loop, now_ms, asked_of = self.daemon.loop, self.daemon.clock.now_ms(), self._asked_of
-        self._asked_of = {k: asked_of.get(k) or self._asked(k, job) for k, job in loop.jobs.items()}
+        self._asked_of = {k: asked_of.get(k) or self._request_of(k, job) for k, job in loop.jobs.items()}
         attempts = {k: attempt for k in sorted(loop.jobs) if (attempt := loop.attempt_of(k)) is not None}
         pending = sorted(loop.jobs.keys() - attempts.keys())
         reasons = self.reasons(pending)
@@ -82,7 +82,7 @@ class Views:
             "nodes": len(attempt.parts),
         }
 
-    def _asked(self, number: int, job: Job) -> Row:
+    def _request_of(self, number: int, job: Job) -> Row:
         kind = job.kind
         return {
             "job_id": number,
@@ -119,7 +119,7 @@ class Views:
             return None
         job = job_of(record["spec"])
         attempts = [self._attempt_row(row) for row in self.daemon.store.archive.attempts_of([number])[number]]
-        row = self._asked(number, job)
+        row = self._request_of(number, job)
         if record["end_ms"] is not None:
             row |= {"state": record["state"], "reason": ""}
         elif (alive := self.daemon.loop.attempt_of(number)) is not None:
@@ -167,7 +167,7 @@ class Views:
         return [row | self._of_attempts(row, attempts[row["job_id"]]) for row in rows]
 
     def _ended_row(self, record: Any) -> Row:
-        return self._asked(record["id"], job_of(record["spec"])) | {
+        return self._request_of(record["id"], job_of(record["spec"])) | {
             "state": record["state"],
             "submitted_s": self.unix_s(record["submit_ms"]) or 0.0,
             "ended_s": self.unix_s(record["end_ms"]) or 0.0,

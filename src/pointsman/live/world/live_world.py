@@ -75,7 +75,7 @@ class LiveWorld:
         if getattr(policy, "briefed", False) and briefing is None:
             raise UsageError(f"policy {policy.name!r} must be told of users and queues before it decides")
         self.needs_estimates = getattr(policy, "durations", getattr(policy, "needs", "none")) in ("estimate", "oracle")
-        self.rules = _told(rules)
+        self.rules = _rules_from_outside(rules)
         self.prepared, self.briefing = prepared, briefing
         self.room, self.made_of = room, made_of
         self.simulation = Simulation(state_of(prepared, self.rules, policy, briefing, room), policy)
@@ -262,7 +262,7 @@ def _with_room(prepared: Prepared, room: int) -> Prepared:
     return replace(prepared, trace=np.zeros(room, TRACE), history=history)
 
 
-def _told(rules: Rules) -> Rules:
+def _rules_from_outside(rules: Rules) -> Rules:
     """Changes the rules so that nothing happens by itself, and every start and stop takes time."""
     least = {name: max(1, getattr(rules, name)) for name in ("start_ms", "stop_ms", "rebatch_ms")}
     return replace(rules, outside=True, log=True, log_speeds=False, **least)

@@ -70,11 +70,11 @@ class Roster:
         self.policy = deciding.spec.make(dict(deciding.params))
         check_reads_no_log(self.policy)
         try:
-            self.prepared, self.rules, self.briefing = self._assembled(self.kinds)
+            self.prepared, self.rules, self.briefing = self._assemble(self.kinds)
         except InputError as error:
             raise _of_a_job(error) from None
 
-    def _assembled(self, kinds: list[Kind]) -> tuple[Prepared, Rules, Briefing | None]:
+    def _assemble(self, kinds: list[Kind]) -> tuple[Prepared, Rules, Briefing | None]:
         jobs = pl.DataFrame([kind._asdict() | _UNKNOWN for kind in kinds], infer_schema_length=None)
         workload = Workload.of(jobs, source="a submission")
         prepared, rules, briefing = assemble(workload, self.cluster, self.deciding.spec, self.policy, self.options)
@@ -88,7 +88,7 @@ class Roster:
         """
         if kind not in self.numbers:
             try:
-                self.prepared, self.rules, self.briefing = self._assembled([*self.kinds, kind])
+                self.prepared, self.rules, self.briefing = self._assemble([*self.kinds, kind])
             except InputError as error:
                 raise _of_a_job(error) from None
             self.numbers[kind] = len(self.numbers)

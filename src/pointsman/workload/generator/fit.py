@@ -107,11 +107,11 @@ def calibrated(profile: Profile, wanted: float, window_s: float = HOUR_S) -> Pro
             for seed in CALIBRATION_SEEDS
         ]
         factor *= (wanted - 1) / max(float(np.mean([dispersion(times, window_s) for times in made])) - 1, 1e-3)
-        scaled = _scaled(profile, factor)
+        scaled = _scale_clustering(profile, factor)
     return scaled
 
 
-def _scaled(profile: Profile, factor: float) -> Profile:
+def _scale_clustering(profile: Profile, factor: float) -> Profile:
     """The odds of the first stream's clustering times `factor`."""
     first, *others = profile.streams
     clustering = [_short(c * factor / (1 - c + c * factor), 3) for c in first.clustering]
@@ -171,12 +171,12 @@ def _heavy_tiers(work: Floats, gpus: Ints, total: float) -> Ints:
         cuts = max(1, round(work[rows].sum() / total / HEAVY_SHARE))
         part = (np.cumsum(work[rows]) / work[rows].sum() * cuts * (1 - 1e-12)).astype(np.int64)
         parts = np.split(rows, np.searchsorted(part, np.arange(1, cuts)))
-        for index, members in enumerate(_merged(parts, MIN_TIER)):
+        for index, members in enumerate(_merge(parts, MIN_TIER)):
             tier[members] = w * 1000 + index
     return tier
 
 
-def _merged(parts: list[Ints], fewest: int) -> list[Ints]:
+def _merge(parts: list[Ints], fewest: int) -> list[Ints]:
     """The parts in order, those too small joined to a neighbour."""
     out = [parts[0]]
     for rows in parts[1:]:
@@ -210,7 +210,7 @@ def _bands(work: Floats, gpus: Ints) -> list[Ints]:
         rows = np.flatnonzero(width == w)
         rows = rows[np.argsort(work[rows], kind="stable")]
         parts += np.array_split(rows, int(np.clip(rows.size // 400, 1, 4)))
-    return _merged(parts, MIN_BAND)
+    return _merge(parts, MIN_BAND)
 
 
 def _band(work: Floats, gpus: Ints, queue: Any) -> dict[str, Any]:

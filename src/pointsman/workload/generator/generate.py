@@ -58,7 +58,7 @@ def generate_from(
     drawn = _draw(profile, jobs, arrivals, bodies)
     wide = int((drawn.gpus > cluster_gpus).sum())
     gpus = np.minimum(drawn.gpus, cluster_gpus)
-    submit_s = _paced(profile, drawn.submit_s, gpus * drawn.duration_s, cluster_gpus, load)
+    submit_s = _pace(profile, drawn.submit_s, gpus * drawn.duration_s, cluster_gpus, load)
     table = _table(profile, drawn, gpus, submit_s, endings)
     quality = Quality(jobs, jobs, {}, {"narrowed to the GPUs of the cluster": wide} if wide else {}, _notes(profile))
     command = f"generate_from({profile.name!r}, {jobs=}, {cluster_gpus=}, {load=}, {seed=})"
@@ -86,7 +86,7 @@ def _check(jobs: int, cluster_gpus: int, load: float | None, seed: int) -> None:
 
 def _draw(profile: Profile, jobs: int, arrivals: np.random.Generator, bodies: np.random.Generator) -> _Drawn:
     """`jobs` jobs at the log's own pace: whole seasons are drawn, and a stretch of them is kept."""
-    seasons = 1 + max(0, -(-(jobs - profile.jobs) // _repeated(profile)))
+    seasons = 1 + max(0, -(-(jobs - profile.jobs) // _jobs_of_later_season(profile)))
     queues = sorted(profile.users)
     even_s, marks = [], []
     for stream in profile.streams:
@@ -116,7 +116,7 @@ def _with_rhythm(profile: Profile, even_s: Floats) -> Floats:
     return with_gaps(times_s, np.array(profile.gaps_s), profile.mean_gap_s)
 
 
-def _repeated(profile: Profile) -> int:
+def _jobs_of_later_season(profile: Profile) -> int:
     """Jobs of a season after the first."""
     return sum(sum(tier.daily[profile.lead_in_days :]) for stream in profile.streams for tier in stream.tiers)
 
@@ -127,7 +127,7 @@ def _daily(tiers: list[Tier], seasons: int, lead_in_days: int) -> Ints:
     return np.concatenate([season] + [season[:, lead_in_days:]] * (seasons - 1), axis=1)
 
 
-def _paced(profile: Profile, natural_s: Floats, work: Floats, cluster_gpus: int, load: float | None) -> Floats:
+def _pace(profile: Profile, natural_s: Floats, work: Floats, cluster_gpus: int, load: float | None) -> Floats:
     """Submit times with the span that `load` asks for, the rhythm of the clock kept."""
     if load is None:
         return natural_s

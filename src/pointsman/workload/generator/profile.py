@@ -128,7 +128,7 @@ def load_profile(like: str) -> Profile:
         UsageError: no such profile, or the file is not a valid one.
     """
     if like in SHIPPED:
-        return _shipped(like)
+        return _read_shipped(like)
     if like.endswith((".yaml", ".yml")):
         return read_document(like, Profile).content
     raise UsageError(
@@ -138,7 +138,7 @@ def load_profile(like: str) -> Profile:
 
 
 @cache
-def _shipped(name: str) -> Profile:
+def _read_shipped(name: str) -> Profile:
     """Read once a process, for that takes as long as to draw the jobs."""
     text = files("pointsman.workload.generator").joinpath(f"{name}.yaml").read_text(encoding="utf-8")
     return Profile.model_validate(yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)))

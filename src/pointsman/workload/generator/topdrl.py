@@ -58,7 +58,7 @@ def generate_topdrl(
             submitted at once.
     """
     bodies, arrivals = (np.random.default_rng((seed, k)) for k in range(2))
-    steps, gpus = _drawn(jobs, longest, LENGTHS, bodies), _drawn(jobs, widest, WIDTHS, bodies)
+    steps, gpus = _draw(jobs, longest, LENGTHS, bodies), _draw(jobs, widest, WIDTHS, bodies)
     model, samples = bodies.integers(len(MODELS), size=jobs), bodies.choice(SAMPLES, jobs)
     duration_s = steps * STEP_S
     frame = pl.DataFrame(
@@ -84,7 +84,7 @@ def _submits(rng: np.random.Generator, jobs: int, work_s: float, load: float | N
     return at * (work_s / load / at[-1])
 
 
-def _drawn(jobs: int, most: int, bands: tuple[float, ...], rng: np.random.Generator) -> NDArray[np.int64]:
+def _draw(jobs: int, most: int, bands: tuple[float, ...], rng: np.random.Generator) -> NDArray[np.int64]:
     """(jobs,) whole numbers from 1 to `most`, those of each band as many as its share, shuffled."""
     counts = [int(jobs * share) for share in SHARES[:-1]]
     counts.append(jobs - sum(counts))

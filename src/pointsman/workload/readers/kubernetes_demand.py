@@ -37,7 +37,7 @@ def asked_of(
         now_s: when the list was made, or before.
         types: GPU types of nodes, by name.
     """
-    told = _told(things)
+    told = _telling_pod_sets(things)
     sets = [(one, wanted(one.spec, one.labels, types)) for one in told or _at_once(with_gpus, now_s)]
     gpu_type = next((entry.gpu_type for _, wants in with_gpus for entry in wants.entries if entry.gpu_type), "")
     alike = [(one.count, wants) for one, wants in sets] or _of_group(things)
@@ -46,7 +46,7 @@ def asked_of(
     return Asked(total(alike, gpu_type), many, _shape(sets), claims)
 
 
-def _told(things: list[Object]) -> list[PodSet]:
+def _telling_pod_sets(things: list[Object]) -> list[PodSet]:
     ranked = [(rank(one), one) for one in things]
     for level in (Rank.ADMITTED, Rank.WHOLE, Rank.JOB):
         telling = roots([one for of, one in ranked if of is level])

@@ -169,10 +169,10 @@ def word(thing: Object) -> str | None:
             (said for said, reasons in (("TIMEOUT", _TIMEOUT), ("PREEMPTED", _PREEMPTED)) if {*why} & {*reasons}),
             "FAILED",
         )
-    return ended or _unended(thing, held, phase)
+    return ended or _status_of_unended(thing, held, phase)
 
 
-def _unended(thing: Object, held: Mapping[str, Any], phase: str) -> str | None:
+def _status_of_unended(thing: Object, held: Mapping[str, Any], phase: str) -> str | None:
     """Returns the status of a job without a condition that says how it ended."""
     if seconds(thing.status.get("completionTime")) is not None:
         return "COMPLETED"

@@ -61,7 +61,7 @@ def jobs_of(records: pl.DataFrame) -> Jobs:
     if twice.any():
         lived = _lives(records.filter(twice))
         runs = lived.filter(~pl.col("again"))
-        once = _summed(runs)
+        once = _sum_runs(runs)
         merged = {RUNS: runs.height - once.height, AGAIN: lived.height - runs.height}
         jobs = pl.concat([records.filter(~twice), once.select(records.columns)]).sort(LINE)
     gangs, parts, mixed = _gangs(jobs)
@@ -111,7 +111,7 @@ def _again() -> pl.Expr:
     return ~latest | (pl.col("waiting") & started_too)
 
 
-def _summed(runs: pl.DataFrame) -> pl.DataFrame:
+def _sum_runs(runs: pl.DataFrame) -> pl.DataFrame:
     """One row a job, of its runs."""
     ran, gpus, elapsed = ~pl.col("waiting"), pl.col("gpus"), pl.col("elapsed")
     with_gpus = ran & ((gpus > 0) | pl.col("no_share").is_not_null())

@@ -142,14 +142,14 @@ def _reading(cells: list[str], names: Sequence[str], known: Vocabulary) -> list[
         return cells if not more and _sound(cells, names) else None
     if not free or comb(more + len(free) - 1, more) > MOST_READINGS:
         return None
-    joined = (_joined(cells, len(names), chosen) for chosen in combinations_with_replacement(free, more))
+    joined = (_join_cells(cells, len(names), chosen) for chosen in combinations_with_replacement(free, more))
     found = [row for row in joined if _sound(row, names)]
     if _differ(found, names):
         found = [row for row in found if all(map(known.has, names, row))]
     return found[0] if found and not _differ(found, names) else None
 
 
-def _joined(cells: list[str], width: int, chosen: Sequence[int]) -> list[str]:
+def _join_cells(cells: list[str], width: int, chosen: Sequence[int]) -> list[str]:
     row, at = [], 0
     for column in range(width):
         end = at + 1 + chosen.count(column)
