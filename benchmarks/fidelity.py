@@ -20,7 +20,7 @@ from typing import Any, Final
 import polars as pl
 
 import pointsman
-from pointsman.engine.run.result import Result
+from pointsman.report.result import Result
 from pointsman.workload import Workload
 
 JOBS: Final = 120

@@ -24,7 +24,7 @@ import pointsman
 from benchmarks.measures import Measure
 from pointsman.workload import generate
 from pointsman.workload.generator import helios
-from pointsman.workload.generator.fit import dispersion, fit
+from pointsman.workload.generator.fit import dispersion, fit_profile
 from pointsman.workload.generator.generate import generate_from
 from pointsman.workload.generator.profile import DAY_S
 from pointsman.workload.table import Workload
@@ -116,7 +116,7 @@ def _parts(whole: dict[str, Case], seeds: range) -> list[Case]:
     """For information: stretches of Philly, and one cluster of ITP with its own profile."""
     philly, itp = whole["philly"], whole["itp"]
     one = Workload.of(itp.real.jobs.filter(pl.col("queue") == "cluster04"))
-    profile = fit(one.jobs, "cluster04", "ITP cluster04")
+    profile = fit_profile(one.jobs, "cluster04", "ITP cluster04")
     like_one = [generate_from(profile, jobs=one.jobs.height, cluster_gpus=ANY_GPUS, seed=s) for s in seeds]
     return [
         _cut("for information: Philly from 2017-09-24", PHILLY_DENSE, philly.real, philly.generated),

@@ -1,4 +1,4 @@
-"""The policy of my_policy.py, compiled into the event loop. Its hooks are the functions of this file."""
+"""The policy of my_policy.py, compiled to machine code. Its hooks are the functions of this file."""
 
 from typing import ClassVar
 

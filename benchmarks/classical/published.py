@@ -13,7 +13,7 @@ from pathlib import Path
 import polars as pl
 
 from pointsman.api import simulate
-from pointsman.report.metrics.summary import summarise
+from pointsman.report.summary import summarise
 from pointsman.workload import Workload
 
 PUBLISHED = {

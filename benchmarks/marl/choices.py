@@ -33,8 +33,8 @@ class Counted(Marl):
         super().__init__(**params)
         self.found: Counter[str] = Counter()
 
-    def _chosen(self, view: "View") -> int:
-        action, seen = super()._chosen(view), self._judge.seen
+    def _choose(self, view: "View") -> int:
+        action, seen = super()._choose(view), self._judge.seen
         with torch.inference_mode():
             usual = int(self._made.network.usual(seen._parts)[0])  # ty: ignore
         self.found["decisions"] += 1

@@ -41,9 +41,9 @@ class Timed(Marl):
         super().__init__(**params)
         self.took_s: list[float] = []
 
-    def _chosen(self, view: "View") -> int:
+    def _choose(self, view: "View") -> int:
         began = perf_counter()
-        action = super()._chosen(view)
+        action = super()._choose(view)
         self.took_s.append(perf_counter() - began)
         return action
 

@@ -17,11 +17,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from benchmarks.placement.cell import cluster, mean_jct_s, run, workload
-from pointsman.engine.run.result import Result
 from pointsman.learn.iqm import interquartile_mean, interval
 from pointsman.learn.meta.recipe import meta_recipe
 from pointsman.learn.meta.training import MetaTraining
 from pointsman.learn.policies.metarl import NOTHING
+from pointsman.report.result import Result
 from pointsman.speed.interference.online.expectations import Method
 
 SERVERS: Final = 32

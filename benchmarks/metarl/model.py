@@ -19,9 +19,9 @@ from benchmarks.metarl.cells import SEEDS, UNSEEN, Cell
 from benchmarks.placement.cell import run
 from benchmarks.placement.contestants import METARL, TWO
 from benchmarks.results.trials import DATA
-from pointsman.engine.run.result import Result
 from pointsman.learn.policies.closed_loop import ClosedLoop
 from pointsman.learn.policies.metarl import MetaRl
+from pointsman.report.result import Result
 
 CELLS: Final = [Cell(), Cell(sigma=0.1), Cell(sigma=0.05), Cell(change=UNSEEN)]
 SOME: Final = [*(str(METARL / f"no-network-{k}") for k in TWO), "none"]

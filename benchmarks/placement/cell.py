@@ -13,9 +13,9 @@ import yaml
 import pointsman
 from benchmarks.results.contestant import Setting
 from pointsman.cluster import Cluster, load_cluster
-from pointsman.engine.run.result import Result
 from pointsman.errors import UsageError
 from pointsman.report.metrics.counted import is_submitted_in, submit_window
+from pointsman.report.result import Result
 from pointsman.workload.generator.dl2 import dl2
 
 SIZES: Final = ("philly", "1-8", "1-16")

@@ -11,10 +11,10 @@ from pointsman import Workload
 from pointsman.api import simulate
 from pointsman.cluster import Cluster
 from pointsman.engine.rate_models.factors.gpu_sharing import jobs_per_gpu
-from pointsman.engine.run.result import Result
 from pointsman.policies.registry import get_policy
 from pointsman.report.metrics.counted import is_submitted_in, submit_window
-from pointsman.report.metrics.summary import summarise
+from pointsman.report.result import Result
+from pointsman.report.summary import summarise
 
 Hint = Callable[[Workload, int], tuple[Workload, str]]
 """From jobs and a seed: jobs with what a policy is to use of durations, and the estimate that reads it."""

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from pointsman.capacity.finding import find_capacity
     from pointsman.capacity.result import Capacity
     from pointsman.cluster import Cluster, load_cluster
-    from pointsman.engine.run.result import Result
     from pointsman.report import compare, read_run, summarise, write_run
+    from pointsman.report.result import Result
     from pointsman.sweeps import sweep
     from pointsman.workload import Workload, generate, read_workload, scheduled, write_workload
 
@@ -40,7 +40,7 @@ __getattr__, __dir__ = lazy_names(
     {
         "Capacity": "capacity.result",
         "Cluster": "cluster",
-        "Result": "engine.run.result",
+        "Result": "report.result",
         "Workload": "workload",
         "compare": "report",
         "find_capacity": "capacity.finding",

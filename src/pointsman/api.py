@@ -15,7 +15,6 @@ from pointsman.engine.run.contract import CompiledPolicy, Policy
 from pointsman.engine.run.kept_log import KeptLog
 from pointsman.engine.run.outcome import make_result
 from pointsman.engine.run.policy_terms import placement_of, terms_of
-from pointsman.engine.run.result import Result
 from pointsman.engine.run.simulation import Named, Simulation
 from pointsman.engine.setup.asked import asked_of
 from pointsman.engine.setup.briefing import Briefing, known_at_submission
@@ -32,6 +31,7 @@ from pointsman.parallel.file_bundle import digests
 from pointsman.policies.given import GivenPolicy, policy_of, stated_parameters
 from pointsman.policies.registry import PolicySpec, get_policy
 from pointsman.progress import shown
+from pointsman.report.result import Result
 from pointsman.types import NEVER_MS, PLACEMENT_NAMES
 from pointsman.workload import Workload
 from pointsman.workload.given import GivenWorkload, workload_of
@@ -135,7 +135,7 @@ def simulate(
     with shown(spec.title, progress) as tell:
         simulation, prepared = open_simulation(workload, cluster, spec, chosen, options)
         simulation.run(until_ms, tell)
-    resolved = _resolved(options, chosen, simulation)
+    resolved = _resolve(options, chosen, simulation)
     choices = {
         "policy": spec.text,
         "policy_name": spec.title,
@@ -148,12 +148,12 @@ def simulate(
     }
     if until_s is not None:
         choices["until_s"] = until_s
-    result = make_result(simulation, prepared, workload, cluster, choices)
+    result = Result(**vars(make_result(simulation, prepared, workload, cluster, choices)))
     result.info["wall_s"] = time.perf_counter() - began
     return result
 
 
-def _resolved(options: RunOptions, policy: CompiledPolicy | Policy, simulation: Simulation) -> dict[str, Any]:
+def _resolve(options: RunOptions, policy: CompiledPolicy | Policy, simulation: Simulation) -> dict[str, Any]:
     """The options as the result states them, with what the policy decides where they leave it open."""
     own = int(getattr(policy, "gpu_sharing", 1))
     return {
@@ -246,7 +246,7 @@ def open_simulation(
     script = make_script(options.node_events, options.cancels, prepared.layout, prepared.trace["submit"])
     handle = build(prepared, rules, parameters_of(policy), script, briefing, getattr(policy, "memory", 0))
     kept = KeptLog(may_drop=options.log is None)
-    return Simulation(handle, policy, _named, kept, job_columns(prepared.jobs, policy)), prepared
+    return Simulation(handle, policy, _policy_by_name, kept, job_columns(prepared.jobs, policy)), prepared
 
 
 def _briefing(policy: CompiledPolicy | Policy, prepared: Prepared) -> Briefing | None:
@@ -267,7 +267,7 @@ def _with_queues(layout: Layout, policy: CompiledPolicy | Policy, workload: Work
     return replace(layout, queue_limits={**own, **both})
 
 
-def _named(name: str) -> Named:
+def _policy_by_name(name: str) -> Named:
     """The policy of a name, with its defaults, for `View.what_if`."""
     spec = get_policy(name)
     return Named(spec.make(), round(1000 * spec.round_s))

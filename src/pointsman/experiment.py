@@ -48,9 +48,12 @@ from pointsman.inputs.option_types import (
     one_or_several,
     parsed_by,
 )
-from pointsman.types import MAX_SHARING
+from pointsman.types import MAX_SHARING, PLACEMENT_NAMES
 
-Placement = Literal["consolidated", "first-fit", "spread", "tightest", "few-racks"]
+if TYPE_CHECKING:
+    PlacementName = str
+else:
+    PlacementName = Literal[tuple(PLACEMENT_NAMES)]
 Oversized = Literal["refuse", "drop", "clamp"]
 Ignorable = Literal[
     "user", "queue", "partition", "model", "gpu_type", "shape", "fraction", "time_limit_s", "priority", "preemptible"
@@ -139,7 +142,7 @@ class _Ground(_Part):
         see="policies.md#information",
         panel=ASSUMED,
     )
-    placement: Placement | None = option(
+    placement: PlacementName | None = option(
         "Choice of GPUs for a job",
         None,
         values={
@@ -437,7 +440,7 @@ class CellSpec(Assumptions, _Replayed):
     """One cell of an experiment: its policies and seeds on one cluster, at one load, with one estimate."""
 
     def shown_only(self) -> Self:
-        """The same where nothing is kept of the runs: their events serve figures, as long as they are few."""
+        """Drops a log where nothing is kept of the runs: their events serve figures, as long as they are few."""
         return self.model_copy(update={"log": None}) if self.log else self
 
     def run_options(self, seed: int, **more: Any) -> RunOptions:

@@ -54,7 +54,7 @@ class Bar(Progress):
     def _draw(self) -> None:
         if self._ended.wait(DELAY_S):
             return
-        with _drawn() as (bars, refresh):
+        with _open_bars() as (bars, refresh):
             task = bars.add_task(self._name, total=None)
             is_over = False
             while not is_over:
@@ -116,7 +116,7 @@ def _in_notebook() -> bool:
 
 
 @contextmanager
-def _drawn() -> "Generator[tuple[Bars, Callable[[], Any]]]":
+def _open_bars() -> "Generator[tuple[Bars, Callable[[], Any]]]":
     """Bars, and what draws them anew. In a notebook IPython shows them: rich would need a widget."""
     from rich.console import Console
     from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn

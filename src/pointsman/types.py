@@ -207,9 +207,5 @@ SCATTERED: Final = (Placement.SPREAD, Placement.TIGHTEST)
 """Placements that take any free GPUs if need be."""
 
 PLACEMENT_NAMES: Final[dict[str, Placement]] = {
-    "consolidated": Placement.CONSOLIDATED,
-    "first-fit": Placement.FIRST_FIT,
-    "spread": Placement.SPREAD,
-    "tightest": Placement.TIGHTEST,
-    "few-racks": Placement.FEW_RACKS,
+    placement.name.lower().replace("_", "-"): placement for placement in Placement
 }

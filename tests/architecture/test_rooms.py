@@ -3,7 +3,9 @@ and tests in the rooms of what they test.
 """
 
 import ast
+import tomllib
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,6 +21,13 @@ MANY = ("cli", "readers")
 MAY_NAME_POLICIES = ("policies", "learn", "suite", "cli", "workload")
 """The last for trace formats of the same name."""
 TESTS = Path(__file__).parents[1]
+PROJECT = tomllib.loads((TESTS.parent / "pyproject.toml").read_text(encoding="utf-8"))
+MAY_NAME_HIGHER_ROOMS = {
+    "pointsman.policies.registry": "policies by name, learned ones among them",
+    "pointsman.engine.jit.ahead": "compiled code of higher rooms, built in one process",
+    "pointsman.engine.jit.loading": "compiled code of higher rooms, by its address",
+}
+"""Registries that load late what they name, so that a command starts quickly."""
 ACROSS_ROOMS = {
     "against_oracle": "random instances in the engine and in the oracle",
     "architecture": "imports, sizes and names of all rooms",
@@ -52,6 +61,35 @@ def imported(file: Path) -> set[str]:
     return found
 
 
+def named(file: Path) -> set[str]:
+    """Modules of ours that `file` names in strings: they are loaded late, where `lint-imports` does not see it."""
+    constants = (n.value for n in ast.walk(ast.parse(file.read_text(encoding="utf-8"))) if isinstance(n, ast.Constant))
+    modules = {text.partition(":")[0] for text in constants if isinstance(text, str)}
+    return modules & set(MODULES) - {"pointsman"}
+
+
+def layers() -> Iterator[list[list[str]]]:
+    """The rooms of each contract that orders them, the highest first."""
+    for contract in PROJECT["tool"]["importlinter"]["contracts"]:
+        if contract["type"] == "layers":
+            (parent,) = contract.get("containers", ["pointsman"])
+            yield [
+                [f"{parent}.{room.strip().removeprefix(f'{parent}.')}" for room in row.split("|")]
+                for row in contract["layers"]
+            ]
+
+
+def is_above(module: str, other: str) -> bool:
+    """Whether a contract puts the room of one module above that of another."""
+    return any(-1 < level(module, order) < level(other, order) for order in layers())
+
+
+def level(module: str, order: list[list[str]]) -> int:
+    """How far down its room is; -1: it is in none of these."""
+    found = (k for k, row in enumerate(order) if any(f"{module}.".startswith(f"{room}.") for room in row))
+    return next(found, -1)
+
+
 def reachable(start: str, edges: dict[str, set[str]]) -> set[str]:
     seen: set[str] = set()
     ahead = [start]
@@ -66,6 +104,13 @@ def test_there_are_few_rooms() -> None:
     assert len([path for path in PACKAGE.iterdir() if (path / "__init__.py").exists()]) <= MOST_ROOMS
 
 
+@pytest.mark.parametrize("parent", [PACKAGE, PACKAGE / "engine"], ids=lambda path: path.name)
+def test_every_room_is_on_the_map(parent: Path) -> None:
+    page = (TESTS.parent / "docs/architecture.md").read_text(encoding="utf-8")
+    rooms = [path.name for path in parent.iterdir() if (path / "__init__.py").exists()]
+    assert [room for room in rooms if f"| `{room}` |" not in page] == []
+
+
 def test_no_folder_is_crowded() -> None:
     files = Counter(file.parent for file in MODULES.values() if file.parent.name not in MANY)
     assert {str(folder.relative_to(PACKAGE)): n for folder, n in files.items() if n > MOST_FILES} == {}
@@ -74,6 +119,22 @@ def test_no_folder_is_crowded() -> None:
 def test_no_module_imports_itself_by_way_of_others() -> None:
     edges = {module: imported(file) for module, file in MODULES.items()}
     assert [module for module in MODULES if module in reachable(module, edges)] == []
+
+
+@pytest.mark.parametrize("module", [module for module, file in MODULES.items() if named(file) - {module}])
+def test_no_module_names_one_that_it_may_not_import(module: str) -> None:
+    """A name in a string hides an import: `engine` would know `report`, and `lint-imports` would not see it."""
+    if module in MAY_NAME_HIGHER_ROOMS:
+        return
+    edges = {each: imported(file) for each, file in MODULES.items()}
+    for other in named(MODULES[module]) - {module}:
+        assert module.startswith(f"{other}.") or module not in reachable(other, edges), other
+        assert not is_above(other, module), other
+
+
+def test_registries_that_name_higher_rooms_do_so() -> None:
+    for module in MAY_NAME_HIGHER_ROOMS:
+        assert any(is_above(other, module) for other in named(MODULES[module]))
 
 
 def folders_of_tests() -> list[str]:

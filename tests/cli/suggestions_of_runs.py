@@ -17,7 +17,7 @@ OF_RUNS = [
         (f"{CAPACITY} --target {{0}}",),
     ),
     Suggestion(
-        "more nodes lower this figure",
+        "more nodes lower this metric",
         f"{CAPACITY} --target gpu_allocated_ratio>=0.5",
         "'(pend[^']+)'",
         (f"{CAPACITY} --target {{0}}",),

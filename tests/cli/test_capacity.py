@@ -76,8 +76,8 @@ def test_what_keeps_jobs_from_running_is_no_want_of_gpus(more: list[str], four: 
         (["--target", "wait"], "is not a condition"),
         (["--target", "engine_s<=1"], "is about this computer"),
         (["--target", "speed>1"], "does not name a metric"),
-        (["--target", "gpu_allocated_ratio>=0.6"], "more nodes lower this figure"),
-        (["--target", "jct_mean_s>=5"], "more nodes lower this figure"),
+        (["--target", "gpu_allocated_ratio>=0.6"], "more nodes lower this metric"),
+        (["--target", "jct_mean_s>=5"], "more nodes lower this metric"),
         (["--oversized", "drop"], "--oversized drop: capacity requires that every job fits"),
         (["--oversized", "clamp"], "--oversized clamp: capacity requires that every job fits"),
         (["--cluster", "fat-tree:4"], "a fat-tree has a fixed number of nodes"),
@@ -116,7 +116,7 @@ def test_nodes_are_told_by_partition_and_equal_figures_explained(command: Comman
         "capacity", "gpu.csv", "--cluster", "parted.yaml", "--policy", "fifo", "--target", "pending_mean_s<=40"
     )
     assert "fifo meets it with 3 GPUs (3 nodes: 2 gpu, 1 debug)" in done.out, (done.out, done.err)
-    assert "fifo: some neighbouring sizes have the same figure" in done.err
+    assert "fifo: some neighbouring sizes have the same value" in done.err
 
 
 def test_quotas_do_not_grow_with_the_cluster(four: str, command: Command, here: Path) -> None:

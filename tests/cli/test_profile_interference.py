@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import pointsman
-from pointsman.engine.run.result import Result
+from pointsman.report.result import Result
 from pointsman.report.run_reading import DIGESTS
 from pointsman.speed import load_catalogue
 from pointsman.speed.interference.learned.file import read_learned

@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 
 import pointsman
-from pointsman.engine.run.result import Result
 from pointsman.engine.setup.overheads import REALISTIC, Overheads
+from pointsman.report.result import Result
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "my_policy.py"
 ROUGH = Overheads(

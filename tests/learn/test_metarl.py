@@ -12,10 +12,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from pointsman.cli.interference import _recorded
-from pointsman.engine.run.result import Result
+from pointsman.cli.interference import _recorded_run
 from pointsman.errors import PointsmanError
 from pointsman.learn.policies.metarl import MetaRl
+from pointsman.report.result import Result
 from pointsman.speed import load_catalogue
 from pointsman.speed.interference.learned.combinations import Server, others_of
 from pointsman.speed.interference.learned.file import LearnedSpec, learned_yaml
@@ -59,7 +59,7 @@ def test_what_it_has_seen_it_knows() -> None:
     """Each combination of the log of speeds, but those that were gone before the next decision."""
     policy = MetaRl(steps=0)
     seen: Observations = {}
-    observe(_recorded(Path(), run(policy, workload(), log_speeds=True), load_catalogue()), seen)
+    observe(_recorded_run(Path(), run(policy, workload(), log_speeds=True), load_catalogue()), seen)
     (model,) = policy.interference.learner.of_server
     known = dict(zip(model.combinations, zip(model.visits, model.predicted, strict=True), strict=True))
     long = {c: found for (_, c), found in seen.items() if found.hours > 1}

@@ -13,9 +13,9 @@ pytest.importorskip("safetensors", reason="safetensors is not installed (make le
 
 from pointsman import Workload
 from pointsman.cluster.cluster import Cluster
-from pointsman.engine.run.result import Result
 from pointsman.errors import UsageError
 from pointsman.policies.registry import get_policy
+from pointsman.report.result import Result
 from tests.free import simulate
 
 PATIENCE = 2.0

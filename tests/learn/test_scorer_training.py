@@ -8,7 +8,7 @@ import pytest
 from benchmarks.placement.cell import OPTIONS, cluster, mean_jct_s, run, workload
 from pointsman.errors import UsageError
 from pointsman.learn.cross_entropy import Search, minimise
-from pointsman.learn.scorer_training import FIRST, Training, first, train_scorer, weights_of
+from pointsman.learn.scorer_training import FIRST, ScorerTask, first, train_scorer, weights_of
 from pointsman.policies.parts.reserving.overdue_heads import ReservingPolicy
 from pointsman.policies.registry import get_policy
 from tests.free import simulate
@@ -43,9 +43,9 @@ def test_weights_are_the_parameters_of_the_scorer() -> None:
 def test_the_same_training_gives_the_same_weights(tmp_path: Path) -> None:
     on = cluster(tmp_path, servers=8)
     jobs = workload("1-8", 0.9, 60, 1, servers=8)
-    one, same = (train_scorer(Training([jobs], on, OPTIONS, seed=3, search=QUICK)) for _ in range(2))
+    one, same = (train_scorer(ScorerTask([jobs], on, OPTIONS, seed=3, search=QUICK)) for _ in range(2))
     assert one == same
-    other = train_scorer(Training([jobs], on, OPTIONS, seed=4, search=QUICK))
+    other = train_scorer(ScorerTask([jobs], on, OPTIONS, seed=4, search=QUICK))
     assert other.weights != one.weights
     # what is told as the least cost is what these runs give
     packed = mean_jct_s(run(jobs, on, "packed"))
@@ -56,6 +56,6 @@ def test_the_same_training_gives_the_same_weights(tmp_path: Path) -> None:
 def test_options_are_checked_as_in_a_run(tmp_path: Path) -> None:
     jobs = workload("1-8", 0.9, 5, 1, servers=8)
     with pytest.raises(UsageError, match="contention"):
-        train_scorer(Training([jobs], cluster(tmp_path, servers=8), {"contention": "fair"}))
+        train_scorer(ScorerTask([jobs], cluster(tmp_path, servers=8), {"contention": "fair"}))
     with pytest.raises(UsageError, match="patience"):
         simulate(jobs, "8x4", "scorer", params={"patience": -1.0})

@@ -8,7 +8,7 @@ pytest.importorskip("safetensors", reason="make learn")
 from pointsman import generate
 from pointsman.learn.policies.learned import SHIPPED
 from pointsman.learn.policies.marl import Marl
-from pointsman.workload.generator.topdrl import topdrl
+from pointsman.workload.generator.topdrl import generate_topdrl
 from tests.free import simulate
 
 HORIZON_S = 6 * 3600.0
@@ -53,7 +53,7 @@ def test_each_scheduler_has_a_rack() -> None:
 def test_they_get_more_done_than_the_classics(policy: str) -> None:
     """Jobs of seeds that nobody trained on, some of which always wait (the whole story: `docs/results/topdrl.md`)."""
     for seed in (7_000_001, 7_000_002):
-        jobs = topdrl(400, seed)
+        jobs = generate_topdrl(400, seed)
         run = {"rate_model": "tree", "until_s": HORIZON_S}
         ours = simulate(jobs, "8x4/rack=4", "topdrl", **run)
         theirs = simulate(jobs, "8x4/rack=4", policy, **run)

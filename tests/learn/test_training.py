@@ -17,7 +17,7 @@ from pointsman.learn.algorithms.reinforce import Reinforce, ReinforceConfig  # n
 from pointsman.learn.algorithms.rollout import Rollout  # noqa: E402
 from pointsman.learn.checkpoint import CARD, WEIGHTS, Card, Named, ObservationSpec, read_card  # noqa: E402
 from pointsman.learn.config import Config  # noqa: E402
-from pointsman.learn.training import METRICS, STATE, Training, pick_device  # noqa: E402
+from pointsman.learn.training import METRICS, STATE, TrainingRun, pick_device  # noqa: E402
 
 from .small_network import CPU, Tiny  # noqa: E402
 from .toy_environments import Corridor, Shelf, side_by_side  # noqa: E402
@@ -29,7 +29,7 @@ KINDS = {
 STEPS = 1000
 
 
-def training(kind: str, directory: Path, seed: int = 5, world=Corridor) -> Training:
+def training(kind: str, directory: Path, seed: int = 5, world=Corridor) -> TrainingRun:
     learner, config = KINDS[kind]
     rollout = Rollout(side_by_side(world, config.num_envs), config.gamma)
     torch.manual_seed(seed)
@@ -39,7 +39,7 @@ def training(kind: str, directory: Path, seed: int = 5, world=Corridor) -> Train
         agent="tiny", network=Named(name="tiny"), observation=seen, observation_sha256=seen.digest,
         algorithm=Named(name=kind), seed=seed, steps=0, pointsman="0",
     )  # fmt: skip
-    return Training(learner(config, network, rollout, seed, CPU), card, directory)
+    return TrainingRun(learner(config, network, rollout, seed, CPU), card, directory)
 
 
 def silently(share: float, label: str) -> None:
@@ -78,7 +78,7 @@ def test_resumed_is_as_if_it_had_never_stopped(kind: str, tmp_path: Path) -> Non
     assert read_card(tmp_path / "parts").steps == third.steps >= STEPS
 
 
-def _stop_within(training: Training, after: int) -> None:
+def _stop_within(training: TrainingRun, after: int) -> None:
     """Stop it in the middle of an update, when some are done, the weights half changed."""
     learner = training.learner
     learn, done = learner._learn, []  # ty: ignore

@@ -292,7 +292,7 @@ def test_what_has_put_off_its_mark_is_known_by_its_session_when_its_shim_dies(tm
     found = fact(local)
     assert found is not None
     assert found.phase == Phase.RUNNING
-    (left,) = local._left(local._folder(ID))
+    (left,) = local._left_over_pids(local._folder(ID))
     os.kill(left, signal.SIGKILL)
     assert wait(local, Phase.ENDED).exit == Exit(detail="")
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pointsman.parallel.file_bundle import Parcel, pack
+from pointsman.parallel.file_bundle import FileBundle, pack
 
 
 @pytest.fixture
@@ -21,24 +21,24 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return home
 
 
-def read_there(parcel: Parcel, name: str, root: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+def read_there(bundle: FileBundle, name: str, root: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     with monkeypatch.context() as patch:
-        patch.chdir(parcel.unpacked(root))
-        return Path(parcel.there(name)).read_text()
+        patch.chdir(bundle.unpacked(root))
+        return Path(bundle.there(name)).read_text()
 
 
 def test_relative_names_stay_and_absolute_ones_come_back(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = ["own.py", "./own.py", "../beside.yaml", str(home / "own.py"), str(tmp_path / "beside.yaml")]
-    parcel = pack(names)
+    bundle = pack(names)
     (home / "own.py").write_text("another by now")
-    texts = [read_there(parcel, name, tmp_path / "there", monkeypatch) for name in names]
+    texts = [read_there(bundle, name, tmp_path / "there", monkeypatch) for name in names]
     assert texts == ["own", "own", "beside", "own", "beside"]
-    there = parcel.there(names)
+    there = bundle.there(names)
     assert there[:3] == names[:3]
     assert not any(Path(name).is_absolute() for name in there)
-    assert parcel.back({"told": [f"the profiles of {name} are of no use" for name in there]}) == {
+    assert bundle.back({"told": [f"the profiles of {name} are of no use" for name in there]}) == {
         "told": [f"the profiles of {name} are of no use" for name in names]
     }
 
@@ -53,7 +53,7 @@ def test_a_folder_named_like_a_policy_stays_here(home: Path) -> None:
     assert not pack(["fifo", "rounds(fifo, 60)"]).contents
 
 
-def test_the_same_parcel_is_unpacked_once(home: Path, tmp_path: Path) -> None:
+def test_the_same_bundle_is_unpacked_once(home: Path, tmp_path: Path) -> None:
     folder = pack(["own.py"]).unpacked(tmp_path / "there")
     made = (folder / "own.py").stat().st_ino
     assert pack(["own.py"]).unpacked(tmp_path / "there") == folder

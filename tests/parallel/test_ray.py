@@ -75,9 +75,9 @@ def error_of(run):
 
 if __name__ == "__main__":
     name, here = sys.argv[1], on_ray.source_digest
-    parcel = pack([name])
+    bundle = pack([name])
     with workers("ray") as four:
-        done = list(four(on_a_node, [(parcel.there(name), 0.3)] * 8, parcel))
+        done = list(four(on_a_node, [(bundle.there(name), 0.3)] * 8, bundle))
         calls = []
         for by in range(3):
             Path(f"count-{by}").mkdir()
@@ -343,7 +343,7 @@ class Lost(ResultThread):
     def run(self):
         raise ConnectionError("the connection is lost")
 
-threading.excepthook = ray_backend._lost
+threading.excepthook = ray_backend._report_lost_thread
 waiting = Lost([], True, None, lambda answer: print(repr(answer)))
 waiting.start()
 waiting.join()

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from pointsman.engine.run.result import Result
 from pointsman.engine.setup.overheads import Overheads
+from pointsman.report.result import Result
 
 from .ledger import Gpu, Ledger, gpus_of
 

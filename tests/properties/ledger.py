@@ -4,8 +4,8 @@ from collections import Counter, defaultdict
 from itertools import groupby
 from typing import Any
 
-from pointsman.engine.run.result import Result
 from pointsman.engine.setup.overheads import Overheads
+from pointsman.report.result import Result
 
 Gpu = tuple[int, int]
 ENDS = ("FINISH", "CANCEL", "STOPPED", "START_FAILED", "NODE_DOWN")

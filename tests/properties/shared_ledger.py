@@ -5,7 +5,7 @@ from itertools import groupby
 from typing import Any
 
 from pointsman.cluster import load_cluster
-from pointsman.engine.run.result import Result
+from pointsman.report.result import Result
 from pointsman.speed.profiles.catalogue import load_catalogue
 from pointsman.workload import Workload
 

@@ -18,10 +18,10 @@ import pointsman
 from pointsman.engine.rate_models.factors.gpu_sharing import jobs_per_gpu
 from pointsman.engine.rate_models.registry import base_model_of
 from pointsman.engine.run.policy_terms import placement_of
-from pointsman.engine.run.result import Result
 from pointsman.engine.setup.overheads import Overheads
 from pointsman.errors import RunError, UsageError
 from pointsman.policies.registry import BUILT_IN, LEARNED, get_policy
+from pointsman.report.result import Result
 from tests.free import simulate
 
 from .broad_ledger import BroadLedger

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import pointsman
-from pointsman.engine.run.result import Result
 from pointsman.engine.setup.overheads import Overheads
+from pointsman.report.result import Result
 from tests.free import simulate
 
 from .ledger import Ledger

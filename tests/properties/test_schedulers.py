@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import pointsman
 from pointsman.cluster import load_cluster
-from pointsman.engine.run.result import Result
 from pointsman.engine.setup.schedulers import scheduler_of_nodes
+from pointsman.report.result import Result
 from pointsman.workload import generate
 from tests.free import simulate
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pointsman.engine.run.result import Result
+from pointsman.report.result import Result
 
 from .small_results import busy_jobs, simulate
 

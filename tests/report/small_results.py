@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from pointsman.engine.run.result import Result
+from pointsman.report.result import Result
 
 JOB_SCHEMA = {
     "job_id": pl.String, "user": pl.String, "queue": pl.String, "partition": pl.String, "model": pl.String,

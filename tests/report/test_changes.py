@@ -7,10 +7,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from pointsman.engine.run.result import Result
 from pointsman.report.metrics.groups import Group, group_runs
 from pointsman.report.metrics.paired.changes import changes, largest_loss
 from pointsman.report.pages.lead import losers
+from pointsman.report.result import Result
 from pointsman.report.tables.gpu_time import locality_table
 from pointsman.report.tables.losers import change_tables, worst_jobs
 

@@ -10,25 +10,26 @@ import pytest
 from matplotlib.figure import Figure
 from scipy import stats
 
-from pointsman.engine.run.result import Result
 from pointsman.errors import ThresholdError, UsageError
+from pointsman.report.comparison import compare
 from pointsman.report.figures.bars import jct_bars
 from pointsman.report.figures.distributions import _jct_sentence
-from pointsman.report.metrics.comparison import METRICS, TIMINGS, compare
+from pointsman.report.metrics.comparison_rows import METRICS, TIMINGS
 from pointsman.report.metrics.divergence import first_divergence
 from pointsman.report.metrics.groups import group_runs
 from pointsman.report.metrics.paired.confidence import (
     BLOCKS,
-    _resampled,
+    _resample,
     mean_interval,
     paired_bootstrap,
     ratio_interval,
     student_t,
     student_t_cdf,
 )
-from pointsman.report.metrics.summary import summarise
 from pointsman.report.metrics.threshold import fail_if, parse_threshold
 from pointsman.report.pages.lead import lead
+from pointsman.report.result import Result
+from pointsman.report.summary import summarise
 from pointsman.report.tables.gpu_time import gpu_time_table, locality_table
 from pointsman.report.tables.tables import comparison_table, summary_table
 from pointsman.report.tables.waiting import waiting_tables
@@ -82,7 +83,7 @@ def test_resampled_statistics_are_those_of_the_resampled_jobs(jobs: int) -> None
     values, blocks = random.exponential(10, jobs).round(1), np.arange(jobs) // -(-jobs // BLOCKS)
     count = int(blocks[-1]) + 1
     drawn = random.multinomial(count, np.full(count, 1 / count), 30)
-    found = _resampled(values, blocks, drawn.astype(float))
+    found = _resample(values, blocks, drawn.astype(float))
     for i, often in enumerate(drawn):
         sample = np.repeat(values, often[blocks])
         assert found["mean"][i] == pytest.approx(sample.mean())

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from pointsman.engine.run.result import Result
 from pointsman.errors import FigureWarning
 from pointsman.report.figures import catalogue, files
 from pointsman.report.figures.catalogue import KINDS, draw_all
 from pointsman.report.figures.drawing import failure
 from pointsman.report.figures.files import save_figures
 from pointsman.report.metrics.groups import group_runs
+from pointsman.report.result import Result
 from pointsman.report.run_reading import is_whole_run
 from pointsman.report.rundir import write_comparison, write_run
 

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from matplotlib.figure import Figure
 
-from pointsman.engine.run.result import Result
 from pointsman.errors import UsageError
 from pointsman.report.figures.files import parse_formats, parse_width_in, save_figures, save_paintings
 from pointsman.report.figures.style import COLOURS, INK, MARKERS, Painting
 from pointsman.report.metrics.groups import group_runs
+from pointsman.report.result import Result
 from pointsman.workload import generate
 from tests.free import simulate
 

@@ -10,11 +10,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pointsman.engine.run.logged import as_logged
-from pointsman.engine.run.result import Result
+from pointsman.report.comparison import compare
 from pointsman.report.figures.catalogue import KINDS, Kind, _drawing
+from pointsman.report.grids.cell import cell_of
 from pointsman.report.grids.figures import draw_grid
-from pointsman.report.grids.grid import Grid, cell_of
-from pointsman.report.metrics.comparison import compare
+from pointsman.report.grids.grid import Grid
+from pointsman.report.result import Result
 from pointsman.workload import Workload
 from tests import free
 

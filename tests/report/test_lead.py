@@ -6,12 +6,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from pointsman.engine.run.result import Result
+from pointsman.report.comparison import compare
 from pointsman.report.figures.bars import jct_bars
 from pointsman.report.figures.style import draw
 from pointsman.report.grids.page import _best
-from pointsman.report.metrics.comparison import compare
 from pointsman.report.pages.lead import lead
+from pointsman.report.result import Result
 
 CHANCE = "No significant difference in the mean completion time between"
 

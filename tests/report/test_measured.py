@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from pointsman.engine.run.result import Result
 from pointsman.report import compare, measure, summarise, write_run
 from pointsman.report.metrics import measured, summary
 from pointsman.report.metrics.counted import counted_jobs
+from pointsman.report.result import Result
 
 MEASURES = ((measured, "counted_jobs"), (measured, "holdings"), (summary, "lower_bound_s"), (summary, "breakdown"))
 

@@ -6,13 +6,13 @@ import numpy as np
 import polars as pl
 import pytest
 
-from pointsman.engine.run.result import Result
 from pointsman.errors import UsageError
 from pointsman.report.metrics.counted import counted_jobs, submit_window
 from pointsman.report.metrics.fairness import finish_time_fairness, jain_index, mean_jobs_in_system
 from pointsman.report.metrics.holdings import holdings, mean_held
 from pointsman.report.metrics.steps import step_means
-from pointsman.report.metrics.summary import summarise
+from pointsman.report.result import Result
+from pointsman.report.summary import summarise
 
 from .small_results import Job, simulate
 

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 import pointsman
-from pointsman.report.metrics.comparison import compare
+from pointsman.report.comparison import compare
 from pointsman.report.pages.page import facts
 from pointsman.report.tables.tables import comparison_table, summary_table
 from tests.free import simulate

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from pointsman.engine.run.result import Result
 from pointsman.report.metrics.groups import group_runs
-from pointsman.report.metrics.summary import summarise
 from pointsman.report.pages.page import facts
+from pointsman.report.result import Result
+from pointsman.report.summary import summarise
 from pointsman.report.tables.tables import summary_table
 from tests.engine.rate_models.two_sockets import profile, run
 

@@ -6,8 +6,8 @@ import pytest
 
 from pointsman import generate
 from pointsman.cluster import load_cluster
-from pointsman.engine.run.result import Result
 from pointsman.report import compare, summarise
+from pointsman.report.result import Result
 from tests.free import simulate
 
 

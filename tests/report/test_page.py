@@ -17,16 +17,16 @@ import polars as pl
 import pytest
 
 import pointsman
-from pointsman.engine.run.result import Result
+from pointsman.report.comparison import compare
 from pointsman.report.figures import catalogue, style
 from pointsman.report.figures.catalogue import KINDS, runs_caption
 from pointsman.report.figures.distributions import _wait_sentence
 from pointsman.report.figures.over_time import _rho_sentence
 from pointsman.report.figures.panels import _nodes_of_a_row, node_rows
-from pointsman.report.metrics.comparison import compare
 from pointsman.report.metrics.groups import group_runs
 from pointsman.report.pages.lead import lead
 from pointsman.report.pages.page import facts, make_page
+from pointsman.report.result import Result
 from pointsman.report.rundir import write_comparison, write_run
 from pointsman.report.units import duration
 from tests import free

@@ -7,9 +7,9 @@ import pytest
 
 import pointsman
 from pointsman.report.metrics.proximity import places
-from pointsman.report.metrics.summary import summarise
 from pointsman.report.run_reading import read_run
 from pointsman.report.rundir import write_run
+from pointsman.report.summary import summarise
 from tests.free import simulate
 
 

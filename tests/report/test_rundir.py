@@ -13,9 +13,9 @@ import polars as pl
 import pytest
 import yaml
 
-from pointsman.engine.run.result import Result
 from pointsman.errors import InputError, RunError, UsageError
 from pointsman.report.figures.catalogue import KINDS
+from pointsman.report.result import Result
 from pointsman.report.run_reading import read_run, read_runs
 from pointsman.report.rundir import write_comparison, write_run
 from pointsman.report.staging import refuse_taken, whole_directory

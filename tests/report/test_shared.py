@@ -8,11 +8,11 @@ import polars as pl
 import pytest
 
 import pointsman
-from pointsman.engine.run.result import Result
-from pointsman.report.metrics.comparison import compare
+from pointsman.report.comparison import compare
 from pointsman.report.metrics.groups import group_runs
 from pointsman.report.metrics.holdings import holdings
 from pointsman.report.pages.page import facts
+from pointsman.report.result import Result
 from pointsman.report.tables.gpu_time import sharing_table
 from pointsman.report.tables.tables import comparison_table, summary_table
 from tests.free import simulate

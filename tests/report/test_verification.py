@@ -10,8 +10,8 @@ import pytest
 
 import pointsman
 from pointsman.cli.run import run
-from pointsman.engine.run.result import Result
 from pointsman.report import write_run
+from pointsman.report.result import Result
 from pointsman.report.verification import faults
 from pointsman.workload import generate
 from tests.free import simulate

@@ -8,7 +8,6 @@ import pytest
 from scipy import stats
 
 import pointsman
-from pointsman.engine.run.result import Result
 from pointsman.errors import UsageError
 from pointsman.report.figures.catalogue import runs_caption
 from pointsman.report.metrics.groups import group_runs, run_name
@@ -16,6 +15,7 @@ from pointsman.report.metrics.paired.changes import changes
 from pointsman.report.metrics.paired.confidence import ratio_interval
 from pointsman.report.metrics.paired.differences import difference
 from pointsman.report.pages.page import facts
+from pointsman.report.result import Result
 
 MADE = {"jobs": 60, "cluster_gpus": 8, "load": 0.9}
 WORKLOADS, SEEDS = (4, 1, 9), (0, 5)

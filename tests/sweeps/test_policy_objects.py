@@ -67,7 +67,7 @@ def test_no_later_call_takes_the_runs_of_an_object_for_its_own(
 ) -> None:
     """A call that ends early keeps its runs; the next one goes on with those of names alone."""
     began: list[str] = []
-    monkeypatch.setattr("pointsman.sweeps.grids.grid_of", lambda *_, **__: pytest.fail("cut"))
+    monkeypatch.setattr("pointsman.sweeps.grids.assemble_grid", lambda *_, **__: pytest.fail("cut"))
     with pytest.raises(pytest.fail.Exception, match="cut"):
         pointsman.sweep(jobs, "2x4", ["fifo", Counts()], directory=tmp_path / "out")
     monkeypatch.undo()

@@ -9,7 +9,7 @@ import pytest
 from pointsman.errors import UsageError
 from pointsman.workload.generator.cascade import LEVELS, measure, scatter
 from pointsman.workload.generator.clock import Clock
-from pointsman.workload.generator.fit import dispersion, fit, render
+from pointsman.workload.generator.fit import dispersion, fit_profile, render
 from pointsman.workload.generator.gaps import quantiles, with_gaps
 from pointsman.workload.generator.generate import generate, generate_from
 from pointsman.workload.generator.profile import DAY_S, load_profile
@@ -78,7 +78,7 @@ def test_gaps_are_exact_and_days_stay() -> None:
 
 def test_a_profile_fitted_to_a_workload_is_like_it(tmp_path: Path) -> None:
     given = generate("itp", jobs=4000, cluster_gpus=1 << 20, seed=1).jobs
-    profile = fit(given, "mine", "a test")
+    profile = fit_profile(given, "mine", "a test")
     path = tmp_path / "mine.yaml"
     path.write_text(render(profile))
     assert load_profile(str(path)) == profile
@@ -90,7 +90,7 @@ def test_a_profile_fitted_to_a_workload_is_like_it(tmp_path: Path) -> None:
 
 def test_a_small_log_can_be_fitted() -> None:
     jobs = pl.DataFrame({"submit_s": [0.0, 5, 9, 4000], "gpus": [1, 2, 1, 8], "duration_s": [60.0, 0, 9, 500]})
-    profile = fit(jobs.with_columns(queue=pl.lit(None, pl.String)), "tiny", "a test")
+    profile = fit_profile(jobs.with_columns(queue=pl.lit(None, pl.String)), "tiny", "a test")
     assert profile.jobs == 4
     made = generate_from(profile, jobs=10, cluster_gpus=8, load=0.5).jobs
     assert set(made["gpus"]) <= {1, 2, 8} and made["queue"].unique().to_list() == ["default"]
@@ -99,7 +99,7 @@ def test_a_small_log_can_be_fitted() -> None:
 def test_a_log_without_a_span_is_refused() -> None:
     jobs = pl.DataFrame({"submit_s": [5.0, 5.0], "gpus": [1, 1], "duration_s": [1.0, 2.0], "queue": ["a", "a"]})
     with pytest.raises(UsageError, match="different times"):
-        fit(jobs, "flat", "a test")
+        fit_profile(jobs, "flat", "a test")
 
 
 @pytest.mark.parametrize(("like", "file"), [("philly", "philly_2017"), ("itp", "ms_itp_2021")])

@@ -7,13 +7,13 @@ import pointsman
 from pointsman.errors import UsageError
 from pointsman.speed.profiles.catalogue import load_catalogue
 from pointsman.workload import generate
-from pointsman.workload.generator.topdrl import MODELS, SAMPLES, STEP_S, topdrl
+from pointsman.workload.generator.topdrl import MODELS, SAMPLES, STEP_S, generate_topdrl
 from pointsman.workload.transforms.narrow import narrowed
 from pointsman.workload.transforms.rescale import offered_load
 
 
 def test_half_are_short_a_tenth_medium_a_fifth_long_and_a_fifth_extreme() -> None:
-    work = topdrl(1000, 5)
+    work = generate_topdrl(1000, 5)
     steps = (work.jobs["duration_s"] / STEP_S).round().cast(pl.Int64)
     assert pytest.approx(241.5, abs=0.01) == STEP_S
     assert sorted(steps.unique()) == list(range(1, 21))
@@ -30,19 +30,19 @@ def test_half_are_short_a_tenth_medium_a_fifth_long_and_a_fifth_extreme() -> Non
 
 
 def test_the_seed_says_everything_and_the_load_is_exact() -> None:
-    assert topdrl(50, 3).jobs.equals(topdrl(50, 3).jobs)
-    assert not topdrl(50, 3).jobs.equals(topdrl(50, 4).jobs)
-    assert set(topdrl(50, 3).jobs["submit_s"]) == {0.0}
-    paced = topdrl(50, 3, cluster_gpus=64, load=1.2)
+    assert generate_topdrl(50, 3).jobs.equals(generate_topdrl(50, 3).jobs)
+    assert not generate_topdrl(50, 3).jobs.equals(generate_topdrl(50, 4).jobs)
+    assert set(generate_topdrl(50, 3).jobs["submit_s"]) == {0.0}
+    paced = generate_topdrl(50, 3, cluster_gpus=64, load=1.2)
     assert offered_load(paced.jobs, 64) == pytest.approx(1.2)
-    assert paced.jobs.drop("submit_s").equals(topdrl(50, 3).jobs.drop("submit_s"))
+    assert paced.jobs.drop("submit_s").equals(generate_topdrl(50, 3).jobs.drop("submit_s"))
     assert generate("topdrl", jobs=50, cluster_gpus=64, load=1.2, seed=3).jobs.equals(paced.jobs)
     assert generate("topdrl", jobs=20, cluster_gpus=4).jobs["gpus"].max() == 4
 
 
 def test_small_episodes_have_every_share() -> None:
     for jobs in (1, 2, 5, 30):
-        work = topdrl(jobs, 0, longest=3, widest=2)
+        work = generate_topdrl(jobs, 0, longest=3, widest=2)
         assert work.jobs.height == jobs
         assert work.jobs["gpus"].is_between(1, 2).all()
         assert (work.jobs["duration_s"] / STEP_S).round().is_between(1, 3).all()

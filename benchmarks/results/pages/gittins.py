@@ -17,7 +17,7 @@ from benchmarks.gittins.figures import BY_DAY
 from benchmarks.gittins.picture import draw
 from benchmarks.results.contestant import Contestant, Setting, counted
 from benchmarks.results.trials import Trial
-from pointsman.engine.run.result import Result
+from pointsman.report.result import Result
 from pointsman.workload.generator.profile import DAY_S
 
 __all__ = ["BLOCKS", "draw", "setting", "trials"]

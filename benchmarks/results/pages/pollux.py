@@ -11,8 +11,8 @@ from benchmarks.results.contestant import Contestant, Setting
 from benchmarks.results.figures import Figures, markdown, signed
 from benchmarks.results.trials import DATA, Trial
 from pointsman.cluster import load_cluster
-from pointsman.engine.run.result import Result
 from pointsman.report import summarise
+from pointsman.report.result import Result
 from pointsman.workload import read_workload
 
 FILE: Final = Path("samples/pollux/workload-1.csv")

@@ -11,10 +11,10 @@ from benchmarks.results.trials import Trial
 from benchmarks.topdrl import contestants, sentences
 from benchmarks.topdrl.picture import draw as draw
 from pointsman.cluster import load_cluster
-from pointsman.engine.run.result import Result
 from pointsman.learn.training_setup import PracticeConfig, horizon_s, sampler
 from pointsman.report import summarise
 from pointsman.report.metrics.holdings import horizon_s as whole_s
+from pointsman.report.result import Result
 from pointsman.speed.profiles.assign import assign_models
 
 SEEDS, FEW_SEEDS = range(10), range(5)

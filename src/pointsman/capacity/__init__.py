@@ -1,1 +1,1 @@
-"""How many nodes a cluster needs, so that a figure of its jobs meets a target."""
+"""How many nodes a cluster needs, so that a metric of its jobs meets a target."""

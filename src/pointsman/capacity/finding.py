@@ -12,7 +12,6 @@ from pointsman.capacity.scaling import scaled, size_of
 from pointsman.capacity.side_by_side import curves
 from pointsman.cluster import Cluster, load_cluster, parts
 from pointsman.cluster.load import check_named, check_order
-from pointsman.engine.run.result import Result
 from pointsman.engine.setup.refusal import check_node_sizes
 from pointsman.errors import TooWideError, UsageError
 from pointsman.experiment import CellSpec, ExperimentSpec
@@ -23,6 +22,7 @@ from pointsman.parallel.workers import Workers
 from pointsman.policies.given import GivenPolicy
 from pointsman.progress import shown
 from pointsman.report import summarise
+from pointsman.report.result import Result
 from pointsman.sweeps.cells import check_cell, check_cluster, workloads_of
 from pointsman.sweeps.choices import call_of, choices_of
 from pointsman.sweeps.digests import run_digest, workload_digest
@@ -148,9 +148,9 @@ def mean_of(values: Sequence[float | None]) -> float | None:
 
 
 def figure_of(spec: CellSpec, workload: Workload, run: Run, cluster: Cluster, metric: str) -> float | None:
-    """One figure of one run; None: a job is too wide for this cluster, or the policy left jobs waiting."""
+    """One metric of one run; None: a job is too wide for this cluster, or the policy left jobs waiting."""
     try:
-        return figures(result_of(spec, workload, run, cluster), spec, [metric])[metric]
+        return metrics_of(result_of(spec, workload, run, cluster), spec, [metric])[metric]
     except TooWideError:
         return None
 
@@ -161,8 +161,8 @@ def result_of(spec: CellSpec, workload: Workload, run: Run, cluster: Cluster) ->
     return simulate(workload, cluster, policy, params=params, **dict(spec.run_options(run.seed, log=False)))
 
 
-def figures(result: Result, spec: CellSpec, metrics: Iterable[str]) -> dict[str, float | None]:
-    """Some figures of it; None: the policy left jobs waiting."""
+def metrics_of(result: Result, spec: CellSpec, metrics: Iterable[str]) -> dict[str, float | None]:
+    """Some metrics of it; None: the policy left jobs waiting."""
     if (result.jobs["state"] == "PENDING").any():
         return dict.fromkeys(metrics)
     summary = summarise(result, window=spec.window)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 NAME: Final = "capacity"
 CHARACTERS: Final = 100
-"""Of a line of the caption."""
+"""The most characters of a line of the caption."""
 
 
 def picture(curves: Sequence[Curve], target: Target, answer: str) -> str:
@@ -26,7 +26,7 @@ def picture(curves: Sequence[Curve], target: Target, answer: str) -> str:
 
 
 def drawing(curves: Sequence[Curve], target: Target, answer: str) -> Drawing:
-    """The same, or why it could not be drawn."""
+    """Draws the curves, or says why they could not be drawn."""
     title = "Capacity"
     return attempted(NAME, title, lambda: Drawing(NAME, title, picture(curves, target, answer), answer))
 

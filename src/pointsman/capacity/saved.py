@@ -19,17 +19,17 @@ EQUAL = {"jct_mean_s": "mean", "jct_p99_s": "99 %"}
 
 @dataclass(frozen=True)
 class Saving:
-    """Of one policy, at one interval between checkpoints (0 s: preemption loses nothing), in one figure."""
+    """What one policy saves, at one interval between checkpoints (0 s: preemption loses nothing), in one metric."""
 
     policy: str
     checkpoint_every_s: float
     metric: str
     limit_s: float
-    """The figure under the first policy on the whole cluster, at the same interval."""
+    """The metric under the first policy on the whole cluster, at the same interval."""
     whole_gpus: int
-    """Of the whole cluster."""
+    """GPUs of the whole cluster."""
     least: Point | None
-    """The least cluster from which on the figure is no more than that; None: none of those tried."""
+    """The least cluster from which on the metric is no more than that; None: none of those tried."""
 
     @property
     def saved(self) -> int | None:

@@ -5,7 +5,7 @@ the whole cluster, also where preemption loses work.
 from collections.abc import Callable, Sequence
 
 from pointsman.capacity.curve import Target
-from pointsman.capacity.finding import figures, mean_of, result_of, search
+from pointsman.capacity.finding import mean_of, metrics_of, result_of, search
 from pointsman.capacity.saved import EQUAL, Saving, Savings
 from pointsman.cluster import load_cluster
 from pointsman.engine.setup.overheads import load_overheads
@@ -80,7 +80,7 @@ def _on_whole(spec: CellSpec, workload: Workload, workers: Workers, store: Store
 def figures_on_whole(spec: CellSpec, workload: Workload, run: Run) -> Figures:
     """The figures of `EQUAL` of a run on the whole cluster, and ``preempts``: 1 if it does, else 0."""
     result = result_of(spec, workload, run, load_cluster(spec.cluster))
-    return {"preempts": float(preempts(result)), **figures(result, spec, EQUAL)}
+    return {"preempts": float(preempts(result)), **metrics_of(result, spec, EQUAL)}
 
 
 def _limits(whole: Sequence[tuple[Run, Figures]]) -> dict[str, float]:

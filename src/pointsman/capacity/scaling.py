@@ -1,4 +1,4 @@
-"""The same cluster with fewer or more nodes."""
+"""A cluster with fewer or more nodes."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,8 @@ def size_of(cluster: Cluster) -> int:
 
 
 def scaled(cluster: Cluster, nodes: int) -> Cluster:
-    """`cluster` with so many nodes in all, in its proportions; the nodes of a smaller one are among those of a larger.
+    """Scales `cluster` to `nodes` nodes in all, in its proportions; the nodes of a smaller one are among those of a
+    larger.
 
     Kinds of racks, or groups of nodes, get their shares by the method of Sainte-Laguë; the last rack of a kind may be
     short. Names of nodes are left out.
@@ -28,10 +29,10 @@ def scaled(cluster: Cluster, nodes: int) -> Cluster:
         fix = "describe it as racks of nodes"
         raise UsageError(f"{cluster.name}: a {cluster.spec.topology.name} has a fixed number of nodes; {fix}")
     metadata = cluster.metadata.model_copy(update={"name": f"{cluster.name}-{nodes}-nodes"})
-    return cluster.model_copy(update={"metadata": metadata, "spec": _scaled(cluster.spec, nodes)})
+    return cluster.model_copy(update={"metadata": metadata, "spec": _scale(cluster.spec, nodes)})
 
 
-def _scaled(spec: ClusterSpec, nodes: int) -> ClusterSpec:
+def _scale(spec: ClusterSpec, nodes: int) -> ClusterSpec:
     if spec.nodes:
         return spec.model_copy(update={"nodes": _groups(spec.nodes, nodes)})
     in_rack = [sum(group.nodes for group in kind.nodes) for kind in spec.racks]

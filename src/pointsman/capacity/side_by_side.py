@@ -6,7 +6,7 @@ from pointsman.capacity.curve import Curve, Point, Target
 from pointsman.capacity.search import least_size
 
 Measure = Callable[[list[tuple[str, int]]], list[float | None]]
-"""The figure of each policy with a cluster of so many nodes; None: unknown."""
+"""Measures the metric of each (policy, number of nodes); None: unknown."""
 
 
 def curves(

@@ -7,7 +7,7 @@ from pointsman.cli import screen
 from pointsman.types import AS_LOGGED
 
 if TYPE_CHECKING:
-    from pointsman.engine.run.result import Result
+    from pointsman.report.result import Result
     from pointsman.workload import Workload
 
 
@@ -19,7 +19,7 @@ def logged_runs(workload: "Workload", results: "Sequence[Result]") -> "list[Resu
     """What really happened, once for each seed of `results`; none, and a notice, where the log does not say it all."""
     from pointsman.engine.run.logged import with_seed
 
-    logged = _logged(workload, results[0])
+    logged = _read_logged(workload, results[0])
     if logged is None:
         return []
     if not any(result.info["policy"] in REALISTIC for result in results):
@@ -52,7 +52,7 @@ def tell_logged(workload: "Workload", result: "Result", window: tuple[float, flo
     from pointsman.report import measure
     from pointsman.report.units import duration
 
-    logged = _logged(workload, result)
+    logged = _read_logged(workload, result)
     if logged is not None:
         figures = measure(logged, window).summary
         jct, pending = (duration(figures[name]) for name in ("jct_mean_s", "pending_mean_s"))
@@ -60,7 +60,7 @@ def tell_logged(workload: "Workload", result: "Result", window: tuple[float, flo
         screen.note(f"as logged: {told}; 'pointsman compare' shows more")
 
 
-def _logged(workload: "Workload", result: "Result") -> "Result | None":
+def _read_logged(workload: "Workload", result: "Result") -> "Result | None":
     from pointsman.engine.run.logged import as_logged
     from pointsman.errors import UsageError
 

@@ -1,7 +1,7 @@
 """``pointsman compare``: policies side by side, paired on common seeds."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -10,9 +10,8 @@ from pointsman.cli.options import OUTPUT, AtOnce, On, Options, with_options
 from pointsman.types import AS_LOGGED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
-    from pointsman.engine.run.result import Result
     from pointsman.experiment import CellSpec, ExperimentSpec
     from pointsman.report.metrics.divergence import Divergence
     from pointsman.report.metrics.groups import Group
@@ -166,14 +165,14 @@ def _divergences(spec: "CellSpec", workload: "Workload", groups: "list[Group]") 
             continue
         instead = ""
         if parting.silent is not None:
-            instead = _instead(spec, workload, (first, mine)[parting.silent].result, parting)
+            instead = _instead(spec, workload, (first, mine)[parting.silent].result.info, parting)
         yield f"{names[0]} and {names[1]}: {parting.describe(*names, instead)}"
 
 
-def _instead(spec: "CellSpec", workload: "Workload", result: "Result", parting: "Divergence") -> str:
+def _instead(spec: "CellSpec", workload: "Workload", info: "Mapping[str, Any]", parting: "Divergence") -> str:
     """What the policy that decides nothing at the parting says of the job that the other decides on."""
     from pointsman.cli.replay import replayable
     from pointsman.explain.pending import explain
 
-    said = explain(*replayable(spec, workload, result.info), parting.earlier.row, parting.time_s)
+    said = explain(*replayable(spec, workload, info), parting.earlier.row, parting.time_s)
     return f"{said.job_id} is {said.state}{f' ({said.reason})' if said.reason else ''}, {said.said}"

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from pointsman.cli import screen
 from pointsman.cli.as_logged import logged_runs
 from pointsman.cli.options import Options
-from pointsman.cli.replay import remarks_on, replay, take
+from pointsman.cli.replay import read_with_remarks, remarks_on, replay
 from pointsman.cli.results import command_line, tell_page
 from pointsman.errors import ThresholdError
 from pointsman.parallel.workers import Workers
+from pointsman.report.comparison import Comparison, compare
 from pointsman.report.grids.table import by_cell
-from pointsman.report.metrics.comparison import Comparison, compare
 from pointsman.report.metrics.threshold import check_rows
 from pointsman.report.rundir import write_comparison
 from pointsman.sweeps import outcome
@@ -22,9 +22,9 @@ from pointsman.sweeps.price import tasks_again
 from pointsman.types import AS_LOGGED
 
 if TYPE_CHECKING:
-    from pointsman.engine.run.result import Result
     from pointsman.experiment import Experiment
     from pointsman.report.grids.grid import Grid
+    from pointsman.report.result import Result
     from pointsman.sweeps.cells import Task
 
 
@@ -49,16 +49,16 @@ class Finished:
 
 def runs_of_cell(tasks: "Sequence[Task]", store: Store) -> Finished:
     """The finished runs; says what should be known of them."""
-    return Finished(tasks, take(tasks, store), store)
+    return Finished(tasks, read_with_remarks(tasks, store), store)
 
 
 def with_price(
     runs: Finished, intervals_s: "Sequence[float] | None", baseline: str | None, workers: Workers
 ) -> Finished:
-    """The same with those that preempt made again, at each interval between checkpoints."""
+    """Simulates the policies that preempt again, at each interval between checkpoints, and adds these runs."""
     again = tasks_again(runs.tasks, runs.results, intervals_s, baseline)
     replay(list(again.values()), workers, runs.store)
-    repeated = {interval_s: outcome.take(tasks, runs.store) for interval_s, tasks in again.items()}
+    repeated = {interval_s: outcome.read_results(tasks, runs.store) for interval_s, tasks in again.items()}
     return replace(runs, again=again, repeated=repeated)
 
 
@@ -102,20 +102,20 @@ def grid_of(
     remarks: list[list[str]] = []
 
     def taken(own: "Sequence[Task]", store: Store) -> "list[Result]":
-        found = outcome.take(own, store)
+        found = outcome.read_results(own, store)
         remarks.append(list(remarks_on(own, found)))
         return found
 
     def tell(grid: "Grid") -> None:
-        for said in by_cell(grid, remarks):
+        for said in by_cell(grid.cells, remarks):
             screen.note(said)
         show(grid)
         if options.output:
             screen.note("writing the report")
 
-    grid = outcome.grid_of(
+    grid = outcome.assemble_grid(
         experiment, tasks, store, options.output, baseline=baseline, force=options.force, command=command_line(),
-        figures=screen.can_draw(), take=taken, tell=tell,
+        figures=screen.can_draw(), read=taken, tell=tell,
     )  # fmt: skip
     if options.output:
         tell_page(options.output)

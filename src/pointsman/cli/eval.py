@@ -101,7 +101,7 @@ def evaluate(
         (name, each.params, one, seed) for one in places for each in asked for name in each.policies for seed in numbers
     ]
     with workers(on, at_once) as some, screen.progress("eval") as progress:
-        measured = iter(list(_measured(calls, some, progress)))
+        measured = iter(list(_measure(calls, some, progress)))
     rows = [
         {"cluster": one.cluster, "workload": one.workload, "policy": each.label}
         | summary([[next(measured) for _ in numbers] for _ in each.policies])
@@ -111,7 +111,7 @@ def evaluate(
     if format.is_data:
         screen.show(rows, format)
         return
-    screen.show([_told(row, several=len(places) > 1) for row in rows], format, left=LEFT)
+    screen.show([_row_for_people(row, several=len(places) > 1) for row in rows], format, left=LEFT)
     _explain(practice, numbers)
 
 
@@ -130,22 +130,22 @@ def _practice(trained: "Card", settings: list[str], short: dict[str, str | None]
     return practice_of(trained.agent, {**trained.environment, **said})
 
 
-def _measured(calls: list[tuple[Any, ...]], some: "Workers", progress: screen.Progress) -> "Iterator[dict[str, Any]]":
+def _measure(calls: list[tuple[Any, ...]], some: "Workers", progress: screen.Progress) -> "Iterator[dict[str, Any]]":
     from pointsman.learn.evaluation import measure
-    from pointsman.parallel.file_bundle import Parcel, pack
+    from pointsman.parallel.file_bundle import FileBundle, pack
 
     names = [(name, practice.model_dump()) for name, _, practice, _ in calls]
-    parcel = pack(names) if some.far else Parcel()
+    bundle = pack(names) if some.far else FileBundle()
     there = [
-        (parcel.there(name), params, practice.model_copy(update=parcel.there(practice.model_dump())), seed)
+        (bundle.there(name), params, practice.model_copy(update=bundle.there(practice.model_dump())), seed)
         for name, params, practice, seed in calls
     ]
-    for done, result in enumerate(some(measure, there, parcel), 1):
+    for done, result in enumerate(some(measure, there, bundle), 1):
         progress.update(done / len(calls), f"{done} of {len(calls)}")
         yield result
 
 
-def _told(row: dict[str, Any], *, several: bool) -> dict[str, Any]:
+def _row_for_people(row: dict[str, Any], *, several: bool) -> dict[str, Any]:
     """The row for people: a measure and its interval in one cell."""
     from pointsman.learn.evaluation import MEASURES
 

@@ -101,13 +101,13 @@ def _each_once(flag: str, values: list[Any]) -> list[Any]:
 
 
 def _seeds(given: Any, flag: str = "--seeds") -> Any:
-    """Of texts; a single run has numbers."""
+    """Parses seeds given as texts; a single run has numbers."""
     if not all(isinstance(text, str) for text in given):
         return given
     return _each_once(flag, [seed for text in given for seed in parse_seeds(text, flag)])
 
 
-def _expanded(policies: list[str]) -> list[str]:
+def _expand_all(policies: list[str]) -> list[str]:
     others = [name for name in _all() if name not in policies] if "all" in policies else []
     return [each for name in _each_once("--policy", policies) for each in (others if name == "all" else [name])]
 
@@ -125,7 +125,7 @@ def _parts(texts: list[str]) -> list[str]:
 
 
 READERS: dict[str, Callable[[Any], Any]] = {
-    "policies": _expanded,
+    "policies": _expand_all,
     "seeds": _seeds,
     "workload_seeds": partial(_seeds, flag="--workload-seeds"),
     "only": filters,
@@ -193,7 +193,7 @@ def _with_settings(
     """
     specs = []
     for i, choice in enumerate(spec.policies):
-        with _placed(file, i):
+        with _say_where(file, i):
             specs.append(get_policy(choice.name, imports=imports))
     for each in specs:
         for said in each.notes:
@@ -206,7 +206,7 @@ def _with_settings(
     for i, (choice, policy) in enumerate(zip(spec.policies, specs, strict=True)):
         read = policy.given if policy.name in CONFIGURED else {}
         params = {**read, **choice.params, **settings.get(policy.name, {})}
-        with _placed(None if policy.name in settings else file, i):
+        with _say_where(None if policy.name in settings else file, i):
             if imports or not _names_code(params):
                 made.append((policy.make(params), policy))
         choices.append(PolicyChoice(name=choice.name, params=params))
@@ -225,7 +225,7 @@ def _names_code(params: Params) -> bool:
 
 
 @contextmanager
-def _placed(file: Path | None, policy: int) -> Generator[None]:
+def _say_where(file: Path | None, policy: int) -> Generator[None]:
     """Complaints about this policy of an experiment file say where it stands there."""
     try:
         yield

@@ -25,7 +25,7 @@ def fetch(
     if name is None:
         _list()
         return
-    trace = _named(name)
+    trace = _find_public(name)
     folder = (_cache() if to is None else to) / trace.name
     first_time = not trace.sha256
     with screen.progress(f"fetch {name}") as progress:
@@ -38,7 +38,7 @@ def fetch(
         screen.note(f"{record['bytes']:,} bytes, SHA-256 {record['sha256']} ({recorded})")
 
 
-def _named(name: str) -> "PublicTrace":
+def _find_public(name: str) -> "PublicTrace":
     from pointsman.errors import UsageError
     from pointsman.inputs.did_you_mean import did_you_mean
     from pointsman.workload.public.catalogue import PUBLIC

@@ -7,7 +7,7 @@ from pointsman.cli import screen
 from pointsman.inputs.messages import counted
 
 if TYPE_CHECKING:
-    from pointsman.engine.run.result import Result
+    from pointsman.report.result import Result
     from pointsman.workload import Workload
 
 
@@ -16,7 +16,7 @@ LONGEST_SPAN_S, LONGEST_MEAN_S, SHORTEST_MEAN_S = 5 * 365 * 86_400, 60 * 86_400,
 """Span of submits, and mean duration, beyond which the unit of a log's times is doubtful (ours)."""
 
 NEW_DEFAULTS = ("cost_weight", "patience_s", "memory_jobs", "whole_nodes_loss")
-"""Of `gittins`, in November 2026: 0 was the default of each before."""
+"""Parameters of `gittins` with new defaults since November 2026: 0 was the default of each before."""
 HARDLY = 1e-4
 """Time that jobs wait over time that they run, up to which a comparison shows little (ours)."""
 
@@ -67,7 +67,7 @@ def _of_estimate(estimate: str | None, results: "Sequence[Result]") -> Iterator[
 
 
 def _of_new_defaults(results: "Sequence[Result]") -> Iterator[str]:
-    """Of which new defaults a run depends, and how to have the old ones."""
+    """Says on which new defaults a run depends, and how to have the old ones."""
     from pointsman.policies.registry import get_policy
 
     found = [result.info["params"] for result in results if result.info["policy"] == "gittins"]
@@ -98,7 +98,7 @@ def _of_no_profiles(results: "Sequence[Result]") -> Iterator[str]:
 
 
 def _of_identical(labels: Sequence[str], results: "Sequence[Result]") -> Iterator[str]:
-    """Of policies that made the same schedule of the first workload with the first seed."""
+    """Says which policies made the same schedule of the first workload with the first seed."""
     if len(results) < 2:
         return
     alike: dict[int, list[str]] = {}
@@ -129,10 +129,10 @@ def _of_oversized(workload: "Workload", labels: Sequence[str], results: "Sequenc
     """What the quality report gained when the jobs met the cluster, under which policies if not under all."""
     from pointsman.report.units import attributed
 
-    yield from attributed(labels, [_gained(workload, result) for result in results])
+    yield from attributed(labels, [_quality_remarks(workload, result) for result in results])
 
 
-def _gained(workload: "Workload", result: "Result") -> Iterator[str]:
+def _quality_remarks(workload: "Workload", result: "Result") -> Iterator[str]:
     known = {**workload.quality.dropped, **workload.quality.clamped}
     for word, entries in (
         ("dropped", result.info["quality"]["dropped"]),

@@ -10,7 +10,7 @@ from pointsman.cli.screen import Format
 if TYPE_CHECKING:
     import polars as pl
 
-    from pointsman.engine.run.result import Result
+    from pointsman.report.result import Result
     from pointsman.speed.interference.learned.learn import Learned
     from pointsman.speed.interference.learned.observations import Recorded
     from pointsman.speed.profiles.catalogue import Catalogue
@@ -61,7 +61,7 @@ def interference(
     found: Observations = {}
     for place in runs:
         for result in read_runs(place):
-            observe(_recorded(place, result, catalogue), found)
+            observe(_recorded_run(place, result, catalogue), found)
     if not found:
         fix = "models: a column of the log, or --assign-models SEED"
         raise InputError("no job with a profiled model ran on one node", path=runs[0], fix=fix)
@@ -70,12 +70,14 @@ def interference(
     _show(learned, format)
     _note_what_is_odd(learned)
     if output:
-        source = f"{len(found):,} combinations of {', '.join(map(str, runs))}; {_said(learned)}; {command_line()}"
+        source = (
+            f"{len(found):,} combinations of {', '.join(map(str, runs))}; {_describe_errors(learned)}; {command_line()}"
+        )
         write_whole(output, learned_yaml(output.stem, source, [one.figures for one in learned]))
         screen.note(f"{output}: use it with --node-interference {output}")
 
 
-def _recorded(place: Path, result: "Result", catalogue: "Catalogue") -> "Recorded":
+def _recorded_run(place: Path, result: "Result", catalogue: "Catalogue") -> "Recorded":
     """What of a run can be learnt from; InputError if that is nothing."""
     from pointsman.errors import InputError
     from pointsman.speed.interference.learned.combinations import Server
@@ -142,7 +144,7 @@ def _show(learned: "list[Learned]", format: Format) -> None:
 
 
 def _errors(learned: "Learned") -> list[dict[str, Any]]:
-    """Of each predictor, on combinations held out."""
+    """Lists the error of each predictor on combinations held out."""
     import numpy as np
 
     found = learned.errors
@@ -191,7 +193,7 @@ def _note_what_is_odd(learned: "list[Learned]") -> None:
             screen.note(f"{one.server}: too few combinations of jobs to tell errors; make longer or more runs")
 
 
-def _said(learned: "list[Learned]") -> str:
+def _describe_errors(learned: "list[Learned]") -> str:
     """Errors in a sentence."""
     told = [
         f"{one.server}: held-out error {PER_CENT * one.errors.mean_error(one.best):.2g} % ({one.best})"

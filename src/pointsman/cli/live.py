@@ -105,7 +105,7 @@ def start(
         longest_turn_s=longest_turn,
     )
     if simulate is not None:
-        setting = _simulated(setting, simulate)
+        setting = _simulate(setting, simulate)
     serve(setting, place, _uids(operator or []), lambda: screen.note(f"pointsman: ready at {place}"))
 
 
@@ -120,7 +120,7 @@ def _this_machine() -> str:
     return this_machine()
 
 
-def _simulated(setting: "Setting", speed: float) -> "Setting":
+def _simulate(setting: "Setting", speed: float) -> "Setting":
     """Without running anything."""
     from dataclasses import replace
 

@@ -33,7 +33,7 @@ def manual() -> str:
         ".SH COMMANDS",
     ]
     for name, command, inner in _commands(root, context):
-        lines += [f'.SS "{_escaped(name)}"', _text(command.help), *_parameters(command, inner, but="help")]
+        lines += [f'.SS "{_escape(name)}"', _text(command.help), *_parameters(command, inner, but="help")]
     return "\n".join(lines) + "\n"
 
 
@@ -59,16 +59,16 @@ def _parameters(command: Command, context: Any, but: str = "") -> Iterator[str]:
     for parameter in command.get_params(context):
         record = None if getattr(parameter, "hidden", False) else parameter.get_help_record(context)
         if record is not None and parameter.name != but:
-            yield from (".TP", rf"\fB{_escaped(record[0])}\fR", _text(record[1]))
+            yield from (".TP", rf"\fB{_escape(record[0])}\fR", _text(record[1]))
 
 
 def _text(text: str | None) -> str:
     """Words that roff fills; none of its lines is taken for a request."""
-    words = _escaped(" ".join((text or "").split()))
+    words = _escape(" ".join((text or "").split()))
     return rf"\&{words}" if words[:1] in (".", "'") else words
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     plain = text.replace("\\", r"\e").replace("-", r"\-").replace('"', r"\(dq")
     return "".join(letter if letter.isascii() else rf"\[u{ord(letter):04X}]" for letter in plain)
 

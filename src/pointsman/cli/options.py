@@ -90,7 +90,7 @@ class Options:
 
 
 Takes = Literal["one run", "policies", "a grid"]
-"""Of what a command takes several values: of nothing, of policies and seeds, or of every option that a grid varies."""
+"""What a command takes several values of: nothing, policies and seeds, or every option that a grid varies."""
 
 
 def with_options(takes: Takes) -> Callable[[Callable[Concatenate[Options, P], None]], Command]:
@@ -101,7 +101,7 @@ def with_options(takes: Takes) -> Callable[[Callable[Concatenate[Options, P], No
             """Stand for the command in the list of commands."""
 
         setattr(listed, FULL, lambda: _full(command, takes))
-        return _presented(listed, command, [])
+        return _present(listed, command, [])
 
     return decorated
 
@@ -132,14 +132,14 @@ def _full(command: Command, takes: Takes) -> Command:
         shared = {parameter.name: given.pop(parameter.name) for parameter in common}
         command(Options(spec={name: value for name, value in spec.items() if _is_given(value)}, **shared), **given)
 
-    return _presented(full, command, [*common[:1], *flags, *common[1:], *own])
+    return _present(full, command, [*common[:1], *flags, *common[1:], *own])
 
 
 def _is_given(value: Any) -> bool:
     return value is not None and value != []
 
 
-def _presented(function: Any, command: Any, parameters: list[inspect.Parameter]) -> Command:
+def _present(function: Any, command: Any, parameters: list[inspect.Parameter]) -> Command:
     """The function, to typer, has the name and docstring of `command` and these parameters."""
     function.__name__, function.__doc__ = command.__name__, command.__doc__
     function.__signature__ = inspect.Signature(parameters)

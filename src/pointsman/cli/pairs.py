@@ -51,20 +51,20 @@ def pairs(
     if output:
         check_output_file(output, force=force)
     catalogue = load_catalogue(*profiles)
-    figures = _measured(measurements, catalogue) if measurements else _shipped()
+    figures = _measured_figures(measurements, catalogue) if measurements else _shipped_figures()
     _show(figures, format)
     if output and measurements:
         write_whole(output, interference_yaml(output.stem, f"measured: {measurements.name}", figures))
         _check(output, catalogue)
 
 
-def _shipped() -> Figures:
+def _shipped_figures() -> Figures:
     from pointsman.speed.interference.slow_downs import shipped
 
     return shipped().gpu_types
 
 
-def _measured(measurements: Path, catalogue: "Catalogue") -> Figures:
+def _measured_figures(measurements: Path, catalogue: "Catalogue") -> Figures:
     from pointsman.speed.interference.fit import figures_of
     from pointsman.speed.interference.pairs import read_pairs
 

@@ -76,9 +76,9 @@ def show(
         return
     spec = get_policy(name)
     fields = spec.config.model_fields if spec.config else {}
-    rows = [_described(key, field) for key, field in fields.items()]
+    rows = [_describe_field(key, field) for key, field in fields.items()]
     for row in rows if spec.given else ():
-        row["default"], row["source"] = _given(spec, row)
+        row["default"], row["source"] = _value_and_source(spec, row)
     if not spec.compiled:
         rows = [_argument(parameter) for parameter in spec.arguments.values()]
     if format is not screen.Format.table:
@@ -158,7 +158,7 @@ def _argument(parameter: "Parameter") -> dict[str, Any]:
     }
 
 
-def _given(spec: "PolicySpec", row: dict[str, Any]) -> tuple[str, str]:
+def _value_and_source(spec: "PolicySpec", row: dict[str, Any]) -> tuple[str, str]:
     """The value that the policy's text gives a parameter, and where from; else its default."""
     name = row["parameter"]
     return (
@@ -166,7 +166,7 @@ def _given(spec: "PolicySpec", row: dict[str, Any]) -> tuple[str, str]:
     )
 
 
-def _described(name: str, field: "FieldInfo") -> dict[str, Any]:
+def _describe_field(name: str, field: "FieldInfo") -> dict[str, Any]:
     extra = field.json_schema_extra
     about = extra if isinstance(extra, dict) else {}
     return {

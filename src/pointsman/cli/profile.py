@@ -100,7 +100,7 @@ def fit(
         check_output_file(output, force=force)
     catalogue = load_catalogue(*profiles)
     steps = read_steps(measurements, catalogue)
-    laws, errors, summary = _fitted(steps)
+    laws, errors, summary = _fit_laws(steps)
     if format is Format.json:
         screen.show_json({"models": _models(laws), "networks": _networks(laws), "errors": _rows(errors + summary)})
     elif format is Format.csv:
@@ -112,7 +112,7 @@ def fit(
         _check(output, profiles, catalogue)
 
 
-def _fitted(steps: "list[Step]") -> "tuple[list[PlatformLaw], list[GroupError], list[GroupError]]":
+def _fit_laws(steps: "list[Step]") -> "tuple[list[PlatformLaw], list[GroupError], list[GroupError]]":
     """A law for each GPU type, the errors by model and placement, and over all models by how far gangs reach."""
     import numpy as np
 

@@ -10,9 +10,9 @@ from pointsman.experiment import Cell, CellSpec
 from pointsman.parallel.workers import Workers
 
 if TYPE_CHECKING:
-    from pointsman.engine.run.result import Result
     from pointsman.engine.run.simulation import Simulation
     from pointsman.engine.setup.prepare import Prepared
+    from pointsman.report.result import Result
     from pointsman.sweeps.cells import Task
     from pointsman.sweeps.kept import Store
     from pointsman.workload import Workload
@@ -79,11 +79,11 @@ def say_what_is_kept(directory: Path | None) -> Generator[None]:
         raise
 
 
-def take(tasks: "Sequence[Task]", store: "Store") -> "list[Result]":
+def read_with_remarks(tasks: "Sequence[Task]", store: "Store") -> "list[Result]":
     """The results of a cell's runs, in order; says what should be known of them."""
     from pointsman.sweeps import outcome
 
-    found = outcome.take(tasks, store)
+    found = outcome.read_results(tasks, store)
     for said in remarks_on(tasks, found):
         screen.note(said)
     return found

@@ -13,8 +13,8 @@ from pointsman.types import AS_LOGGED
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pointsman.engine.run.result import Result
     from pointsman.report.grids.grid import Grid
+    from pointsman.report.result import Result
     from pointsman.report.tables.tables import Table
 
 
@@ -99,7 +99,7 @@ def report(
         with printed_first() as printing:
             grid = _report_grid(runs[0], output, baseline, counted, printing(show_grid, shown), force=force)
             if figures is not None:
-                _tell_figures(figures, save_paintings(_made(figures), paintings(grid), formats, width_in))
+                _tell_figures(figures, save_paintings(_make_directory(figures), paintings(grid), formats, width_in))
         return
     if window is None:
         kept = {read_window(place) for place in runs}
@@ -122,7 +122,7 @@ def report(
             )  # fmt: skip
             tell_page(output)
         if figures is not None:
-            _tell_figures(figures, save_figures(_made(figures), comparison.groups, formats, width_in))
+            _tell_figures(figures, save_figures(_make_directory(figures), comparison.groups, formats, width_in))
         if timeline is not None:
             _write_timeline(timeline, results[0], force=force)
 
@@ -177,7 +177,7 @@ def _write_timeline(timeline: Path, result: "Result", *, force: bool) -> None:
     screen.note(f"timeline: {timeline} (open it with https://ui.perfetto.dev or chrome://tracing)")
 
 
-def _made(directory: Path) -> Path:
+def _make_directory(directory: Path) -> Path:
     directory.mkdir(parents=True, exist_ok=True)
     return directory
 

@@ -86,7 +86,7 @@ def show_grid(grid: "Grid", format: screen.Format) -> None:
     elif format is screen.Format.csv:
         typer.echo(grid.to_csv(), nl=False)
     else:
-        _show_table(grid_table(grid), format)
+        _show_table(grid_table(grid.cells), format)
 
 
 def show_summary(summary: dict[str, Any], format: screen.Format) -> None:

@@ -46,12 +46,12 @@ def run(argv: list[str]) -> int:
             if code == INTERRUPTED:  # typer has caught it
                 asked.append(signal.SIGINT)
         except BaseException as error:
-            code = 1 if asked else _told(error)
+            code = 1 if asked else _report_error(error)
     # by whatever name: what is written in C makes an ImportError of leaving an import, and a finalizer nothing at all
     return _say(*LEAVING[asked[0]]) if asked else code
 
 
-def _told(error: BaseException) -> int:
+def _report_error(error: BaseException) -> int:
     """Say what went wrong; returns the exit code. What asks to leave goes on."""
     match error:
         case PointsmanError():
@@ -76,7 +76,7 @@ def _told(error: BaseException) -> int:
 
 
 def globals_first(argv: list[str]) -> list[str]:
-    """The same arguments, with the flags that every command knows moved before the verb."""
+    """Moves the flags that every command knows before the verb."""
     end = argv.index("--") if "--" in argv else len(argv)
     flags = [word for word in argv[:end] if word in GLOBAL_FLAGS]
     return flags + [word for word in argv[:end] if word not in GLOBAL_FLAGS] + argv[end:]

@@ -51,7 +51,7 @@ def note(sentence: str) -> None:
 
 
 def detail(sentence: str) -> None:
-    """The same, only with ``-v``."""
+    """Writes a sentence to stderr, only with ``-v``."""
     if is_verbose():
         typer.echo(sentence, err=True)
 

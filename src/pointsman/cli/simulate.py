@@ -27,7 +27,7 @@ def simulate(
     from pointsman.cli import screen
     from pointsman.cli.as_logged import tell_logged
     from pointsman.cli.experiment import resolve
-    from pointsman.cli.replay import read_jobs, replay, take
+    from pointsman.cli.replay import read_jobs, read_with_remarks, replay
     from pointsman.cli.results import command_line, printed_first, show_summary, tell_page
     from pointsman.errors import UsageError
     from pointsman.experiment import located
@@ -56,7 +56,7 @@ def simulate(
         ((workload,),) = read_jobs(cells)
         (tasks,) = tasks_of(cells, [[workload]])
         replay([tasks], one, store)
-    (result,) = take(tasks, store)
+    (result,) = read_with_remarks(tasks, store)
     if schedule is not None:
         write_workload(scheduled(workload, result), schedule)
         screen.note(f"schedule: {schedule}")

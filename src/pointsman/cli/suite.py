@@ -11,7 +11,7 @@ from pointsman.cli.options import OUTPUT, AtOnce, Force, On, OutputFolder, Print
 app = typer.Typer(no_args_is_help=True, help="Suite v1: a benchmark with fixed workloads, clusters, loads and seeds.")
 
 if TYPE_CHECKING:
-    from pointsman.report.metrics.comparison import Comparison
+    from pointsman.report.comparison import Comparison
     from pointsman.suite.definition import Cell, Suite
 
 
@@ -78,7 +78,7 @@ def run(
             bar.update(done / len(cells), cell.name)
             name = cell_digest(cell, policies)
             if not tables.has(name):
-                tables.add(name, _measured(cell, measure(cell, policies, some, results)))
+                tables.add(name, _cell_rows(cell, measure(cell, policies, some, results)))
                 results.clear()
             found.append(tables.take(name))
         bar.update(1.0)
@@ -123,17 +123,17 @@ def _keep(output: Path, force: bool, rows: list[dict[str, Any]], only: list[str]
     screen.note(f"suite: {output}/suite.csv")
 
 
-def _measured(cell: "Cell", comparison: "Comparison") -> dict[str, Any]:
+def _cell_rows(cell: "Cell", comparison: "Comparison") -> dict[str, Any]:
     """What is said of a cell, as plain data: rows of results, rows for the screen, and a note under these."""
     from pointsman.report.tables.tables import comparison_table
     from pointsman.suite.measure import table
 
     shown = comparison_table(comparison)
-    told = [_told(cell, shown.columns, row) for row in shown.rows]
+    told = [_screen_row(cell, shown.columns, row) for row in shown.rows]
     return {"rows": list(table(cell, comparison)), "told": told, "note": shown.note}
 
 
-def _told(cell: "Cell", columns: tuple[str, ...], row: tuple[str, ...]) -> dict[str, Any]:
+def _screen_row(cell: "Cell", columns: tuple[str, ...], row: tuple[str, ...]) -> dict[str, Any]:
     return {"workload": cell.workload.like, "load": f"{cell.load:g}", **dict(zip(columns, row, strict=True))}
 
 

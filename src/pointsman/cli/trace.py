@@ -253,12 +253,12 @@ def read(
     given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     mapped = named(columns) if columns else None
     return read_workload(
-        file, format=trace_format, only=filters(only or []), columns=mapped, keep_columns=_listed(keep_columns or []),
+        file, format=trace_format, only=filters(only or []), columns=mapped, keep_columns=_split(keep_columns or []),
         command=command_line(), **given,
     )  # fmt: skip
 
 
-def _listed(texts: list[str]) -> list[str]:
+def _split(texts: list[str]) -> list[str]:
     return [part for text in texts for part in text.split(",")]
 
 

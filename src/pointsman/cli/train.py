@@ -12,7 +12,7 @@ from pointsman.cli.options import OUTPUT, WHAT, AtOnce, On
 if TYPE_CHECKING:
     from pointsman.learn.recipes import AnyRecipe
     from pointsman.learn.training import Tell
-    from pointsman.parallel.file_bundle import Parcel
+    from pointsman.parallel.file_bundle import FileBundle
 
 HOW = "How to train"
 GOES_BY = {"scorer": "generations: give --set cross-entropy.generations=N", "metarl": "runs: give --set meta.runs=N"}
@@ -232,10 +232,10 @@ class _Run:
             training.resume()
         training.run(self.steps, tell)
 
-    def there(self, parcel: "Parcel") -> "_Run":
-        """The same where the files of `parcel` are."""
+    def there(self, bundle: "FileBundle") -> "_Run":
+        """Names the files of the recipe as they are called where `bundle` is unpacked."""
         practice = self.recipe.practice
-        names = practice.model_copy(update=parcel.there(practice.model_dump()))
+        names = practice.model_copy(update=bundle.there(practice.model_dump()))
         return replace(self, recipe=replace(self.recipe, practice=names))
 
 
@@ -243,13 +243,13 @@ def _train_all(runs: list[_Run], places: list[Path], on: str, at_once: int | Non
     """Trainings side by side. Each saves now and then, so that little is lost if they are stopped; from far away its
     files come when it is done.
     """
-    from pointsman.parallel.file_bundle import Parcel, pack
+    from pointsman.parallel.file_bundle import FileBundle, pack
     from pointsman.parallel.pool import fill_folders, workers
 
     with workers(on, at_once) as some:
-        parcel = pack(runs[0].recipe.practice.model_dump()) if some.far else Parcel()
-        calls = [(place, run.there(parcel)) for place, run in zip(places, runs, strict=True)]
-        for done, _ in enumerate(fill_folders(some, _train, calls, parcel), 1):
+        bundle = pack(runs[0].recipe.practice.model_dump()) if some.far else FileBundle()
+        calls = [(place, run.there(bundle)) for place, run in zip(places, runs, strict=True)]
+        for done, _ in enumerate(fill_folders(some, _train, calls, bundle), 1):
             progress.update(done / len(runs), f"{done} of {len(runs)}")
 
 

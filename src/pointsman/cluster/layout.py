@@ -25,7 +25,7 @@ DEFAULT_LATENCY: Final = {
 
 CORES_PER_GPU: Final = 3
 LEAST_CORES: Final = 6
-"""Of a node whose file does not say how many it has (ours)."""
+"""Cores of a node whose file does not say how many it has (ours)."""
 
 
 @dataclass(frozen=True)
@@ -33,11 +33,11 @@ class Host:
     """What the GPUs of one node share; 10^6 bytes per second."""
 
     name: str
-    """Of the node type."""
+    """The name of the node type."""
     sockets: int
     cores: float
     pcie_mb_per_s: float
-    """Of each socket."""
+    """The PCIe bandwidth of each socket."""
     memory_mb_per_s: float
     link_mb_per_s: float
     """Between the sockets."""

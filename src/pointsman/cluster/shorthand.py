@@ -65,7 +65,7 @@ def _spec(text: str) -> dict[str, Any]:
             spec["nodes_per_rack"] = whole(parts[0][2]["rack"], "rack")
     else:
         spec["racks"] = [rack for group, (*_, o) in zip(groups, parts, strict=True) for rack in _racks(group, o)]
-    return spec | _shared(parts)
+    return spec | _shared_options(parts)
 
 
 _Part = tuple[int, int, dict[str, str]]
@@ -101,7 +101,7 @@ def read_options(tail: str, known: Sequence[str]) -> dict[str, str]:
 
 
 def node_type(gpus: int, options: dict[str, str]) -> dict[str, Any]:
-    """A node type with so many GPUs, by the options ``gpu`` and ``nic``; ValueError: too many, or no bandwidth."""
+    """Makes a node type with `gpus` GPUs, by the options ``gpu`` and ``nic``; ValueError: too many, or no bandwidth."""
     if not 1 <= gpus <= MAX_NODE_GPUS:
         raise ValueError(f"{gpus} GPUs a node; a node has 1 to {MAX_NODE_GPUS}")
     node: dict[str, Any] = {"gpus": gpus, "gpu_type": options.get("gpu", DEFAULT_GPU_TYPE)}
@@ -124,7 +124,7 @@ def _racks(group: dict[str, Any], options: dict[str, str]) -> list[dict[str, Any
     return racks + ([{"nodes": [{**group, "count": rest}]}] if rest else [])
 
 
-def _shared(parts: list[_Part]) -> dict[str, Any]:
+def _shared_options(parts: list[_Part]) -> dict[str, Any]:
     """What holds for the whole cluster, and may therefore be said in one part only."""
     said: dict[str, str] = {}
     for _, _, options in parts:

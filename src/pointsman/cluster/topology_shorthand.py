@@ -13,7 +13,7 @@ from pointsman.cluster.topologies.topology import KINDS
 from pointsman.inputs.messages import wording
 
 GPUS: Final = 4
-"""Of a node, where the shorthand does not say (ours)."""
+"""GPUs of a node, where the shorthand does not say (ours)."""
 OPTIONS: Final = ("gpus", "gpu", "nic", "partition")
 OWN: Final = {"rack": "nodes_per_rack", "oversubscription": "oversubscription"}
 """Options that are parameters of some topologies, by what they are called there."""
@@ -50,7 +50,7 @@ def _spec(name: str, kind: type[TopologyKind], text: str) -> dict[str, Any]:
     try:
         made = kind.model_validate(parameters)
     except ValidationError as error:
-        raise ValueError(_said(error)) from None
+        raise ValueError(_describe_fault(error)) from None
     gpus = whole(options["gpus"], "gpus") if "gpus" in options else GPUS
     return {
         "node_types": {"server": node_type(gpus, options)},
@@ -66,7 +66,7 @@ def _sizes(kind: type[TopologyKind], text: str) -> dict[str, Any]:
     return {key: whole(size, key) for key, size in zip(kind.SIZES, sizes, strict=True)}
 
 
-def _said(error: ValidationError) -> str:
+def _describe_fault(error: ValidationError) -> str:
     """What is wrong with the parameters, by the words of the shorthand."""
     fault = error.errors()[0]
     at = str(fault["loc"][-1]) if fault["loc"] else ""

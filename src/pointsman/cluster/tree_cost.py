@@ -22,7 +22,7 @@ class TreeCost:
     """From a node to a GPU."""
 
     def of(self, racks: int, nodes: int, gpus: int) -> float:
-        """The cost of a gang on so many racks, nodes and GPUs."""
+        """The cost of a gang on that many racks, nodes and GPUs."""
         return self.rack * racks + self.node * nodes + self.gpu * gpus
 
     def least(self, node_gpus: NDArray[np.int64], node_rack: NDArray[np.int64], gpus: int) -> float:
@@ -35,7 +35,7 @@ class TreeCost:
 
 
 def fewest(sizes: NDArray, gpus: int) -> int:
-    """How many of the groups of GPUs of these sizes hold so many, the largest first; all, if they do not."""
+    """Counts the groups of GPUs of these sizes, the largest first, that hold `gpus` together; all, if they do not."""
     sizes = np.sort(sizes[sizes > 0])[::-1]
     return min(len(sizes), int(np.searchsorted(np.cumsum(sizes), gpus)) + 1)
 

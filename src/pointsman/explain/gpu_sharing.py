@@ -86,7 +86,7 @@ class BesideOthers:
             if len(slots) > 1
             else "is not beneficial with"
         )
-        return f"{_needs(offer)}, and sharing {among} {self._told(best)}"
+        return f"{_needs(offer)}, and sharing {among} {self._describe_partner(best)}"
 
     def _soonest(self, slot: int) -> str:
         """When it would start if no other job came and jobs ended as told, after whose end, beside which."""
@@ -98,7 +98,7 @@ class BesideOthers:
         enders = np.flatnonzero((end["end"] == start_ms) & (end["state"] != 0) & (np.arange(len(end)) != row)).tolist()
         occupants = self._future(start_ms).handle.state.occupants
         others = np.setdiff1d(occupants[(occupants == slot).any(axis=1)], (-1, slot)).tolist()
-        when = f", when {self._named(enders)} end{'s' if len(enders) == 1 else ''}" if enders else ""
+        when = f", when {self._name_jobs(enders)} end{'s' if len(enders) == 1 else ''}" if enders else ""
         beside = f", beside {self._ids(others)}" if others else ""
         return (
             f"by the estimated durations, if no other job arrives, it starts at {self.instant(start_ms)}{when}{beside}"
@@ -111,10 +111,10 @@ class BesideOthers:
         return future
 
     def _all_told(self, partners: Sequence[Partner]) -> str:
-        told = [self._told(partner) for partner in partners[:NAMED]]
+        told = [self._describe_partner(partner) for partner in partners[:NAMED]]
         return ", ".join(told) + (f" and {counted(len(partners) - NAMED, 'other')}" if len(partners) > NAMED else "")
 
-    def _told(self, partner: Partner) -> str:
+    def _describe_partner(self, partner: Partner) -> str:
         """``job a (mean time to the end 10 s together, 15 s in turn)``."""
         said = [] if self.room.any_partner else [f"mean time to the end {_times(partner)}"]
         said += [_steps(partner.accumulation)] if partner.accumulation > 1 else []
@@ -122,9 +122,9 @@ class BesideOthers:
 
     def _ids(self, slots: Sequence[int]) -> str:
         """``job a``; ``jobs a and b``; ``jobs a, b, c and 2 others``."""
-        return self._named([int(self.state.jobs[slot].row) for slot in slots])
+        return self._name_jobs([int(self.state.jobs[slot].row) for slot in slots])
 
-    def _named(self, rows: Sequence[int]) -> str:
+    def _name_jobs(self, rows: Sequence[int]) -> str:
         ids = [str(self.prepared.jobs["job_id"][row]) for row in rows[:NAMED]]
         if len(rows) == 1:
             return f"job {ids[0]}"

@@ -47,9 +47,9 @@ class Names:
     """What jobs and instants are called."""
 
     job_id: Callable[[int], str]
-    """Of a job by its row."""
+    """The id of a job by its row."""
     instant: Callable[[int], str]
-    """Of a time in ms since the first submission."""
+    """Renders a time in ms since the first submission."""
 
     @staticmethod
     def of_log(prepared: Prepared) -> "Names":
@@ -110,7 +110,7 @@ class _Question:
         """The state, the reason of a pending job, and the sentence."""
         live = np.flatnonzero((self.jobs["row"] == self.row) & (self.jobs["state"] != 0))
         if not len(live):
-            return self._ended()
+            return self._describe_end()
         slot = int(live[0])
         state, reason, said = self._live(slot)
         return state, reason, said + self._why_there(slot) + self._owner(slot)
@@ -178,7 +178,7 @@ class _Question:
         nodes = names[mine[0]] if len(mine) == 1 else f"{names[mine[0]]} to {names[mine[-1]]}"
         return f"scheduler {scheduler + 1} of {pools.schedulers} ({nodes})"
 
-    def _ended(self) -> tuple[str, None, str]:
+    def _describe_end(self) -> tuple[str, None, str]:
         outcome = np.asarray(self.world.outcomes)[self.row]
         state, end = JobState(int(outcome["state"])), self._instant(outcome["end"])
         jobs = self.prepared.jobs
@@ -199,9 +199,9 @@ class _Question:
             shared = f", shared with {_other_jobs(occupants[gpus], slot)}," if self.room.shares else ""
         else:
             held, shared = self.beside.part(slot) or gpus_in_words(len(gpus)), self.beside.holding(slot)
-        return state, None, f"it holds {held} on {names}{shared} since {since}{self._slowed(slot)}"
+        return state, None, f"it holds {held} on {names}{shared} since {since}{self._describe_slowdown(slot)}"
 
-    def _slowed(self, slot: int) -> str:
+    def _describe_slowdown(self, slot: int) -> str:
         """How much longer its computing takes, and by which factors."""
         slow = float(self.jobs["slow_computing"][slot])
         if slow <= 1.0 or self.jobs["state"][slot] != JobState.RUNNING:

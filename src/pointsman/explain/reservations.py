@@ -31,7 +31,7 @@ def claim_of(state: State, slot: int, node_names: Sequence[str]) -> str | None:
 
 
 def _occupants(state: State, part: Any) -> NDArray[np.int64]:
-    """Of each GPU of a part, its job; -1: it is free."""
+    """The job on each GPU of a part; -1: it is free."""
     first, mask = int(state.nodes["gpu0"][part["node"]]), int(part["mask"])
     return state.occupants[[first + b for b in range(64) if mask >> b & 1], 0]
 

@@ -124,7 +124,7 @@ def gpus_in_words(n: int) -> str:
 
 
 def names_of(nodes: NDArray[np.int64], names: Sequence[str]) -> str:
-    """Of the first four nodes."""
+    """The names of the first four nodes."""
     return ", ".join([names[node] for node in nodes[:4]] + ["..."] * (len(nodes) > 4))
 
 
@@ -134,12 +134,12 @@ def one(level: Locality) -> str:
 
 
 def _roomy(demand: Demand, gpus: NDArray[np.int64]) -> int:
-    """Of nodes with so many GPUs, those that have a part of the shape."""
+    """Counts the nodes, given by their GPUs, that have room for a part of the shape."""
     return int((gpus >= demand.per_node).sum())
 
 
 def _usable(demand: Demand, gpus: NDArray[np.int64]) -> int:
-    """Of nodes with so many GPUs, those that the job could use."""
+    """Counts the GPUs that the job could use, of nodes given by their GPUs."""
     return _roomy(demand, gpus) * demand.per_node if demand.per_node else int(gpus.sum())
 
 

@@ -162,7 +162,7 @@ if yaml.__with_libyaml__:
             Composer.__init__(self)
 
 
-def _composed(text: str) -> yaml.Node | None:
+def _compose(text: str) -> yaml.Node | None:
     """The nodes of a text as PyYAML's own parser has them, which also says what is wrong with it; it refuses some tabs
     and question marks that libyaml takes.
     """
@@ -175,7 +175,7 @@ def _composed(text: str) -> yaml.Node | None:
 def _yaml(text: str, origin: str) -> _Source:
     source = _Source(origin)
     try:
-        root = _composed(text)
+        root = _compose(text)
         if root is None:
             raise UsageError(f"{origin}: the file is empty")
         source.data = _Tree(source.lines).convert(root, ())

@@ -44,7 +44,7 @@ def gpu_entries(cell: str) -> list[GpuEntry] | None:
     if bare:
         return _if_any(int(bare["count"]), "", "gpu")
     parts = [part.strip() for part in re.split(r"[,;](?![^(]*\))", cell) if part.strip()]
-    found = [entry for part in parts if (entry := _listed(part)) is not None]
+    found = [entry for part in parts if (entry := _entry_of(part)) is not None]
     if len(found) < sum(_OF_GPUS.match(part) is not None for part in parts):
         return None
     if found:
@@ -59,7 +59,7 @@ def _if_any(count: int, gpu_type: str, written: str) -> list[GpuEntry]:
     return [GpuEntry(count, gpu_type, WHOLE, written)] if count else []
 
 
-def _listed(part: str) -> GpuEntry | None:
+def _entry_of(part: str) -> GpuEntry | None:
     """One entry of a list of resources, if it is one of GPUs or of parts of them."""
     by_id = re.fullmatch(rf"{GPU_TRES_ID}=([0-9]+)", part)
     if by_id:

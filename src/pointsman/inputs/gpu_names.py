@@ -73,7 +73,7 @@ def plain_name(text: str) -> str:
 
 
 def _letters(text: str) -> str:
-    """Of its plain name the letters and digits: ``zz-9`` and ``ZZ 9`` are one type, be it in no catalogue."""
+    """Keeps the letters and digits of a plain name: ``zz-9`` and ``ZZ 9`` are one type, even in no catalogue."""
     return re.sub("[^a-z0-9]", "", plain_name(text))
 
 

@@ -26,7 +26,7 @@ class About:
     panel: str = ""
     """Heading over the flag in ``--help``."""
     flag: str = ""
-    """Of the command line; by default the name of the field."""
+    """The flag of the command line; by default the name of the field."""
     metavar: str = ""
     see: str = ""
     """Page of the documentation that says more, from ``docs/reference/``."""

@@ -31,14 +31,14 @@ def check_output(path: Path) -> None:
             file.write(bytes(ROOM))
             file.flush()
     except OSError as error:
-        said = f"{_shown(path)}: nothing can be written to {there}: {error.strerror}"
+        said = f"{_shorten(path)}: nothing can be written to {there}: {error.strerror}"
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             raise RunError(f"{said}; free some space, or choose another place") from None
         raise UsageError(f"{said}; choose another place") from None
 
 
 def check_output_file(path: Path, *, force: bool) -> None:
-    """The same of a file, which is replaced only by `force`.
+    """Checks, as `check_output` does, that a file can be written; it is replaced only by `force`.
 
     Raises:
         UsageError, RunError: as `check_output`; or it exists, or its folder does not.
@@ -106,7 +106,7 @@ def _nearest(folder: Path) -> Path:
         while not (there.exists() or there.is_symlink()) and there != there.parent:
             there = there.parent
     except OSError as error:  # where Python is older than 3.14, a name that is too long
-        raise UsageError(f"{_shown(folder)}: {error.strerror}; choose a shorter one") from None
+        raise UsageError(f"{_shorten(folder)}: {error.strerror}; choose a shorter one") from None
     return there
 
 
@@ -116,12 +116,14 @@ def _check_names(path: Path, there: Path) -> None:
     most, most_path = os.pathconf(there, "PC_NAME_MAX"), os.pathconf(there, "PC_PATH_MAX")
     for name in path.parts:
         if len(os.fsencode(name)) > most:
-            raise UsageError(f"{_shown(path)}: the name {name!r:.40} has more than {most} bytes; choose a shorter one")
+            raise UsageError(
+                f"{_shorten(path)}: the name {name!r:.40} has more than {most} bytes; choose a shorter one"
+            )
     if len(os.fsencode(os.path.abspath(path))) + LONGEST_INSIDE > most_path:
         longest = most_path - LONGEST_INSIDE
-        raise UsageError(f"{_shown(path)}: the path has more than {longest:,} bytes; choose a shorter one")
+        raise UsageError(f"{_shorten(path)}: the path has more than {longest:,} bytes; choose a shorter one")
 
 
-def _shown(path: Path) -> str:
+def _shorten(path: Path) -> str:
     text = str(path)
     return text if len(text) <= 100 else f"{text[:100]}…"

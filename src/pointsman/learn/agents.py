@@ -77,7 +77,7 @@ ACTORS = Agent(
         "ppo": {"num_envs": 8, "steps": 512, "trace": 1.0, "learning_rate": 1e-3, "entropy_weight": 0.003},
     },
 )
-"""The same task for agents that learn by rewards, as in the paper."""
+"""The task of `marl` for agents that learn by rewards, as in the paper."""
 AGENTS = {
     agent.name: agent
     for agent in (
@@ -177,21 +177,21 @@ def practice_config(values: Mapping[str, Any]) -> PracticeConfig:
 
 def kinds_of(agent: Agent) -> dict[str, type[Config]]:
     """The classes of its settings, by the name they go by."""
-    network: Any = _found(NETWORKS[agent.network])
-    return {agent.name: network.Config, agent.algorithm: _found(CONFIGS[agent.algorithm]), PRACTICE: PracticeConfig}
+    network: Any = _load(NETWORKS[agent.network])
+    return {agent.name: network.Config, agent.algorithm: _load(CONFIGS[agent.algorithm]), PRACTICE: PracticeConfig}
 
 
 def learner_class(agent: Agent) -> Any:
     """The class of its algorithm."""
-    return _found(ALGORITHMS[agent.algorithm])
+    return _load(ALGORITHMS[agent.algorithm])
 
 
 def environments_class(agent: Agent) -> Any:
     """The class of the environments of its task."""
-    return _found(TASKS[agent.task])
+    return _load(TASKS[agent.task])
 
 
-def _found(place: str) -> Any:
+def _load(place: str) -> Any:
     module, _, name = place.partition(":")
     return getattr(import_module(module), name)
 

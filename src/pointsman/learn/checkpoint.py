@@ -39,16 +39,16 @@ class ObservationSpec(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str
-    """Of the module that builds it."""
+    """The name of the module that builds it."""
     version: int = 1
-    """Of what its numbers mean."""
+    """The version of what its numbers mean."""
     shapes: dict[str, tuple[int, ...]]
     actions: int = Field(ge=1, le=1 << 20)
     """How many choices there are."""
 
     @property
     def digest(self) -> str:
-        """Of all this, SHA-256 in hexadecimal."""
+        """The SHA-256 of all fields, in hexadecimal."""
         return hashlib.sha256(json.dumps(self.model_dump(mode="json"), sort_keys=True).encode()).hexdigest()
 
 
@@ -79,7 +79,7 @@ class Card(BaseModel):
     """Where: racks, nodes, GPUs."""
     seed: int
     steps: int = Field(ge=0)
-    """Of the environments, that it has been trained for."""
+    """Steps of the environments that it has been trained for."""
     pointsman: str
     """Version of the code that trained it."""
     torch: str = ""
@@ -158,16 +158,16 @@ def check_same(before: Card, now: Card, directory: Path) -> None:
     for name in ("agent", "seed", "algorithm", "network", "environment", "cluster", "observation"):
         if theirs[name] == ours[name]:
             continue
-        cause = f"{name} was {_changed(theirs[name], ours[name])} when this training began"
+        cause = f"{name} was {_describe_change(theirs[name], ours[name])} when this training began"
         raise InputError(cause, path=directory / CARD, fix="give the same again, or train anew elsewhere")
 
 
-def _changed(before: Any, now: Any) -> str:
+def _describe_change(before: Any, now: Any) -> str:
     """Which part of something changed, and from what: ``config.clip = 0.2``."""
     if not isinstance(before, dict) or not isinstance(now, dict):
         return repr(before)
     name = next(key for key in before | now if before.get(key) != now.get(key))
-    inside = _changed(before.get(name), now.get(name))
+    inside = _describe_change(before.get(name), now.get(name))
     return f"{name}.{inside}" if " = " in inside else f"{name} = {inside}"
 
 

@@ -83,14 +83,14 @@ def measure(policy: str, params: Mapping[str, Any], practice: JobsConfig, seed: 
         log=None,
         **options,
     )
-    figures = summarise(result)
-    tree = figures.get("tree", {})
+    metrics = summarise(result)
+    tree = metrics.get("tree", {})
     ended = result.jobs["end_s"].drop_nulls().len()
     span_s = until_s or whole_s(result)
     return {
-        "throughput": figures["gpu_hours_productive"] / (span_s / 3600),
-        "jct_mean_s": figures["jct_mean_s"],
-        "makespan_s": figures["makespan_s"] if ended == result.jobs.height else None,
+        "throughput": metrics["gpu_hours_productive"] / (span_s / 3600),
+        "jct_mean_s": metrics["jct_mean_s"],
+        "makespan_s": metrics["makespan_s"] if ended == result.jobs.height else None,
         "communication_cost": tree.get("cost_mean"),
         "proximity": tree.get("proximity_mean"),
         "jobs_ended": float(ended),

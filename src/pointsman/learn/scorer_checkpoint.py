@@ -30,7 +30,7 @@ from pointsman.learn.checkpoint import (
 )
 from pointsman.learn.saved_state import Pcg64, Saved, no_state, read_state
 from pointsman.learn.scorer_recipe import AGENT, ALGORITHM, ScorerRecipe
-from pointsman.learn.scorer_training import FIRST, Training, cost_of, first, weights_of
+from pointsman.learn.scorer_training import FIRST, ScorerTask, cost_of, first, weights_of
 from pointsman.learn.training_setup import sampler, settings_of
 from pointsman.policies.placers.candidates.features import FEATURES
 from pointsman.policies.placers.candidates.places import MOST
@@ -82,7 +82,7 @@ class ScorerTraining:
             InputError, UsageError: the jobs, the cluster or an option are wrong. RunError: it cannot be saved.
         """
         many = self.recipe.search.generations
-        costs = [cost_of(training) for training in self._trainings()]
+        costs = [cost_of(training) for training in self._tasks()]
         try:
             self.directory.mkdir(parents=True, exist_ok=True)
             self._save()
@@ -97,13 +97,13 @@ class ScorerTraining:
             why = error.strerror or error
             raise RunError(f"{self.directory}: the training cannot be saved: {why}; make room there") from error
 
-    def _trainings(self) -> list[Training]:
+    def _tasks(self) -> list[ScorerTask]:
         """One for each cluster, log and load."""
         found = []
         for one in settings_of(self.recipe.practice):
             made_by, gpus = sampler(one, "train"), load_cluster(one.cluster).gpus
             workloads = [made_by(k, gpus) for k in range(one.workloads)]
-            found.append(Training(workloads, one.cluster, one.options(), self.seed, one.order, self.recipe.search))
+            found.append(ScorerTask(workloads, one.cluster, one.options(), self.seed, one.order, self.recipe.search))
         return found
 
     def _card(self) -> Card:

@@ -1,7 +1,7 @@
 """Weights for the policy `scorer`, from workloads: the cross-entropy method on mean JCT (``docs/papers/marl.md``).
 
-from pointsman.learn.scorer_training import Training, train_scorer
-done = train_scorer(Training([workload], "64x4/gpu=v100", {"contention": "duty-cycle"}))
+from pointsman.learn.scorer_training import ScorerTask, train_scorer
+done = train_scorer(ScorerTask([workload], "64x4/gpu=v100", {"contention": "duty-cycle"}))
 pointsman.simulate(other, "64x4/gpu=v100", "scorer", params=done.weights, contention="duty-cycle")
 """
 
@@ -31,7 +31,7 @@ DECIMALS: Final = 3
 
 
 @dataclass(frozen=True)
-class Training:
+class ScorerTask:
     """What to train on."""
 
     workloads: Sequence[Workload]
@@ -40,7 +40,7 @@ class Training:
     """Keywords of `pointsman.simulate`."""
     seed: int = 0
     order: Order = "sjf"
-    """Of jobs."""
+    """The order of jobs."""
     search: Search = field(default_factory=Search)
 
 
@@ -54,7 +54,7 @@ class Trained:
     """The least cost of each generation: mean JCT over that of `packed`, averaged over the workloads."""
 
 
-def train_scorer(training: Training) -> Trained:
+def train_scorer(training: ScorerTask) -> Trained:
     """Search for the weights under which mean JCT, over that of `packed`, is least on average.
 
     Raises:
@@ -71,7 +71,7 @@ def first(seed: int) -> Distribution:
     return Distribution(mean, deviation, np.random.default_rng(seed))
 
 
-def cost_of(training: Training) -> Callable[[Vector], float]:
+def cost_of(training: ScorerTask) -> Callable[[Vector], float]:
     """What weights cost: mean JCT over that of `packed`, averaged over the workloads.
 
     Raises:
@@ -93,6 +93,6 @@ def weights_of(vector: Vector) -> dict[str, float]:
     return weights | {"patience": max(0.0, weights["patience"])}
 
 
-def _mean_jct_s(training: Training, workload: Workload, policy: str, params: Mapping[str, Any]) -> float:
+def _mean_jct_s(training: ScorerTask, workload: Workload, policy: str, params: Mapping[str, Any]) -> float:
     jobs = simulate(workload, training.cluster, policy, params=params, log=False, **training.options).jobs
     return float((jobs["end_s"] - jobs["submit_s"]).to_numpy().mean())

@@ -13,7 +13,7 @@ from pointsman.learn.algorithms.rollout import Rollout
 from pointsman.learn.checkpoint import Card, Named, ObservationSpec
 from pointsman.learn.environments.loading import shapes_of, version_of
 from pointsman.learn.networks import make_network
-from pointsman.learn.training import Training, pick_device
+from pointsman.learn.training import TrainingRun, pick_device
 from pointsman.learn.training_setup import keywords, settings_of
 from pointsman.version import __version__
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def begin(
     recipe: Recipe, directory: Path, *, seed: int, device: str = "auto", threads: int = 1, command: str = ""
-) -> Training:
+) -> TrainingRun:
     """A training before its first step.
 
     Args:
@@ -47,7 +47,7 @@ def begin(
     network.on_cluster(made.cluster, made.setting.schedulers)
     learner = learner_class(recipe.agent)(config, network, rollout, seed, place)
     card = _card(recipe, environments, rollout, seed, place, threads, command)
-    return Training(learner, card, directory)
+    return TrainingRun(learner, card, directory)
 
 
 def _environments(recipe: Recipe, number: int) -> "VectorEnv":
@@ -79,7 +79,7 @@ def _card(
         shapes=shapes_of(made.observation, made.setting.slots),
         actions=rollout.actions,
     )
-    layout = made.bank.prepared.layout
+    layout = made.pool.prepared.layout
     return Card(
         agent=recipe.agent.name,
         network=Named(name=recipe.agent.network, config=recipe.network.model_dump(mode="json")),

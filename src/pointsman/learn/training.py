@@ -58,7 +58,7 @@ class Learner(Protocol):
         ...
 
 
-class Training:
+class TrainingRun:
     """A learner, the directory it is kept in, and how far it is."""
 
     def __init__(self, learner: Learner, card: Card, directory: Path) -> None:
@@ -86,7 +86,7 @@ class Training:
         self._keep()
 
     def run(self, steps: int, tell: Tell) -> None:
-        """Train until so many steps are done; whatever stops it, what was learnt so far is saved.
+        """Train until `steps` steps are done; whatever stops it, what was learnt so far is saved.
 
         Raises:
             RunError: the network has come to NaN, or the training cannot be saved.

@@ -256,11 +256,11 @@ def is_log(workload: str) -> bool:
 def _read(name: str) -> "Workload":
     """The log of this name, which is read once for all that is reckoned from it."""
     path = Path(name)
-    return _kept(name, path.absolute(), path.stat().st_mtime_ns)
+    return _read_kept(name, path.absolute(), path.stat().st_mtime_ns)
 
 
 @lru_cache(maxsize=4)
-def _kept(name: str, path: Path, changed_ns: int) -> "Workload":
+def _read_kept(name: str, path: Path, changed_ns: int) -> "Workload":
     from pointsman.workload import read_workload
 
     return read_workload(name)

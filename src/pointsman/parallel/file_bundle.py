@@ -17,7 +17,7 @@ SETTINGS: Final = (".yaml", ".json", ".safetensors")
 
 
 @dataclass(frozen=True)
-class Parcel:
+class FileBundle:
     """Files by their absolute paths, and where calls that name them by relative ones are made from.
 
     There they lie as they do here, below a folder of their own, so that a relative name means the same. An absolute one
@@ -31,11 +31,11 @@ class Parcel:
 
     def there(self, data: T) -> T:
         """Plain data with the names of files as they are called there."""
-        return _renamed(data, self.relative)
+        return _rename(data, self.relative)
 
     def back(self, data: T) -> T:
         """Plain data from there, with the names that were given here."""
-        return _renamed(data, {there: here for here, there in self.relative.items()})
+        return _rename(data, {there: here for here, there in self.relative.items()})
 
     def unpacked(self, root: Path) -> Path:
         """The folder below `root` that stands for `origin`. It is kept: others on this machine may use it too."""
@@ -51,26 +51,26 @@ class Parcel:
         return whole / self.origin.lstrip("/")
 
 
-def pack(data: Any) -> Parcel:
+def pack(data: Any) -> FileBundle:
     """The files that strings in plain data name: whole ones, and parts between brackets, commas and colons.
 
     A folder is taken, with all it holds, where it follows a colon, as a checkpoint does.
     """
     contents: dict[str, bytes] = {}
     relative: dict[str, str] = {}
-    for name in dict.fromkeys(_named(data)):
+    for name in dict.fromkeys(_names_of_files(data)):
         path = Path(name)
         files = {"": path.read_bytes()} if path.is_file() else read_files(path)
         contents |= {os.path.abspath(path / file): content for file, content in files.items()}
         if path.is_absolute():
             relative[name] = f".//{os.path.relpath(name)}"  # as no user writes a name, so that it is known again
-    return Parcel(contents=contents, relative=relative)
+    return FileBundle(contents=contents, relative=relative)
 
 
 def digests(data: Any) -> list[dict[str, str]]:
     """SHA-256 of files that strings in plain data name, as of `pack`, and of the settings and weights in folders."""
     found: list[dict[str, str]] = []
-    for name in dict.fromkeys(_named(data)):
+    for name in dict.fromkeys(_names_of_files(data)):
         path = Path(name)
         inside = [] if path.is_file() else sorted(path.iterdir())
         files = [path] if path.is_file() else [file for file in inside if file.suffix in SETTINGS and file.is_file()]
@@ -103,7 +103,7 @@ def write_files(folder: Path, contents: Mapping[str, bytes]) -> None:
         (folder / name).write_bytes(content)
 
 
-def _named(data: Any) -> Iterable[str]:
+def _names_of_files(data: Any) -> Iterable[str]:
     if isinstance(data, str):
         if os.path.isfile(data):
             yield data
@@ -113,20 +113,20 @@ def _named(data: Any) -> Iterable[str]:
             yield from (name for name in (first, *later) if os.path.isfile(name))
             yield from (name for name in later if os.path.isdir(name))
     elif isinstance(data, Mapping):
-        yield from _named(list(data.values()))
+        yield from _names_of_files(list(data.values()))
     elif isinstance(data, list | tuple):
         for each in data:
-            yield from _named(each)
+            yield from _names_of_files(each)
 
 
-def _renamed(data: Any, names: Mapping[str, str]) -> Any:
+def _rename(data: Any, names: Mapping[str, str]) -> Any:
     if isinstance(data, str):
         for old in sorted(names, key=len, reverse=True):  # of /a and /a/b the longer goes first
             data = data.replace(old, names[old])
     elif isinstance(data, Mapping):
-        return {key: _renamed(value, names) for key, value in data.items()}
+        return {key: _rename(value, names) for key, value in data.items()}
     elif isinstance(data, list | tuple):
-        return type(data)(_renamed(each, names) for each in data)
+        return type(data)(_rename(each, names) for each in data)
     return data
 
 

@@ -9,14 +9,14 @@ from typing import Any
 
 from pointsman.errors import UsageError
 from pointsman.inputs.environment import environment
-from pointsman.parallel.file_bundle import Parcel, read_files, write_files
+from pointsman.parallel.file_bundle import FileBundle, read_files, write_files
 from pointsman.parallel.workers import Workers, returned_as
 
 LOCAL = "local"
 _RAY = re.compile(r"ray(://([^\s:/\[\]]+|\[[0-9a-fA-F:]+\])(:\d{1,5})?)?")
 _PORT = re.compile(r":\d+$")
 _CLIENT_PORT = 10001
-"""Of a Ray cluster's head, for those who are not on one of its nodes; ``ray start`` opens it."""
+"""The port of a Ray cluster's head for machines that are not its nodes; ``ray start`` opens it."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class OneByOne:
         self,
         function: Callable[..., Any],
         calls: Iterable[tuple[Any, ...]],
-        parcel: Parcel | None = None,
+        bundle: FileBundle | None = None,
         *,
         in_order: bool = True,
     ) -> Iterator[Any]:
@@ -50,7 +50,7 @@ class Processes:
         self,
         function: Callable[..., Any],
         calls: Iterable[tuple[Any, ...]],
-        parcel: Parcel | None = None,
+        bundle: FileBundle | None = None,
         *,
         in_order: bool = True,
     ) -> Iterator[Any]:
@@ -99,7 +99,7 @@ def workers(on: str = LOCAL, at_once: int | None = None) -> Generator[Workers]:
 
 
 def fill_folders(
-    workers: Workers, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]], parcel: Parcel | None = None
+    workers: Workers, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]], bundle: FileBundle | None = None
 ) -> Iterator[None]:
     """Calls whose first argument is the folder that they fill, such as a checkpoint's; yields as each is, in order.
 
@@ -110,12 +110,12 @@ def fill_folders(
             yield
         return
     sent = [(function, read_files(folder), *arguments) for folder, *arguments in calls]
-    for (folder, *_), made in zip(calls, workers(_filled, sent, parcel), strict=True):
+    for (folder, *_), made in zip(calls, workers(_fill, sent, bundle), strict=True):
         write_files(folder, made)
         yield
 
 
-def _filled(function: Callable[..., Any], contents: dict[str, bytes], *arguments: Any) -> dict[str, bytes]:
+def _fill(function: Callable[..., Any], contents: dict[str, bytes], *arguments: Any) -> dict[str, bytes]:
     from tempfile import TemporaryDirectory
 
     with TemporaryDirectory() as folder:

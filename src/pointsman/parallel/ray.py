@@ -1,6 +1,5 @@
 """Calls on a Ray cluster, through joblib and ``ray.util.joblib``. What it says of itself stays off the screen."""
 
-import hashlib
 import logging
 import os
 import signal
@@ -9,13 +8,12 @@ import sys
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 from pointsman.errors import BackendError, UsageError
-from pointsman.parallel.file_bundle import Parcel
+from pointsman.parallel.file_bundle import FileBundle
 from pointsman.parallel.workers import Workers, returned_as
+from pointsman.version import source_digest
 
 PATIENCE_S = 5.0
 """How long a cluster may take to answer at all."""
@@ -40,7 +38,7 @@ def cluster(address: str | None, at_once: int | None) -> Generator[Workers]:
     Raises:
         UsageError: Ray is not installed. BackendError: no cluster answers, or it went away.
     """
-    with _connected(address) as ray:
+    with _connect(address) as ray:
         cpus = int(ray.cluster_resources().get("CPU", 0))
         if cpus < 2:  # Ray's pool and joblib want two, even for one call
             raise BackendError(f"the Ray cluster has {cpus} CPUs and needs at least two; add a node")
@@ -65,20 +63,20 @@ class _Calls:
         self,
         function: Callable[..., Any],
         calls: Iterable[tuple[Any, ...]],
-        parcel: Parcel | None = None,
+        bundle: FileBundle | None = None,
         *,
         in_order: bool = True,
     ) -> Iterator[Any]:
         from joblib import delayed
         from ray.exceptions import RayError
 
-        sent = self._ray.put((source_digest(), parcel or Parcel()))
+        sent = self._ray.put((source_digest(), bundle or FileBundle()))
         once = _Once(self._ray)
         tasks = (delayed(_answer)(sent, function, [once.put(each) for each in arguments]) for arguments in calls)
         try:
             yield from self._workers(in_order)(tasks)
         except (RayError, ConnectionError) as error:
-            raise BackendError(f"the Ray cluster failed: {_said(error)}") from error
+            raise BackendError(f"the Ray cluster failed: {_one_line(error)}") from error
 
     def close(self) -> None:
         if self._parallel is not None:
@@ -128,27 +126,17 @@ def _answer(sent: Any, function: Callable[..., Any], arguments: list[Any]) -> An
 
     from pointsman.engine.jit.compiled_folder import find_place
 
-    digest, parcel = ray.get(sent)
+    digest, bundle = ray.get(sent)
     if digest != source_digest():
         raise UsageError(
             f"{socket.gethostname()} has a different version of Pointsman; install the same version on both machines"
         )
-    os.chdir(parcel.unpacked(find_place("sent").folder))
+    os.chdir(bundle.unpacked(find_place("sent").folder))
     return function(*(ray.get(each) if isinstance(each, ray.ObjectRef) else each for each in arguments))
 
 
-@cache
-def source_digest() -> str:
-    """A digest of all of Pointsman's files: equal on two machines that give equal results."""
-    package = Path(__file__).parents[1]
-    digest = hashlib.sha256()
-    for path in sorted(path for path in package.rglob("*") if path.is_file() and path.parent.name != "__pycache__"):
-        digest.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()
-
-
 @contextmanager
-def _connected(address: str | None) -> Generator[Any]:
+def _connect(address: str | None) -> Generator[Any]:
     for name, value in SETTINGS.items():
         os.environ.setdefault(name, value)
     with _our_signals(), _quiet():
@@ -165,7 +153,7 @@ def _connected(address: str | None) -> Generator[Any]:
             ray.init(at, logging_level=logging.CRITICAL, log_to_driver=False)
         except (OSError, RuntimeError, ValueError) as error:
             where = f"the Ray cluster at {address}" if address else "a Ray cluster of this machine"
-            raise BackendError(f"cannot reach {where}: {_said(error)} ({HOW})") from error
+            raise BackendError(f"cannot reach {where}: {_one_line(error)} ({HOW})") from error
     try:
         yield ray
     finally:
@@ -219,7 +207,7 @@ def _quiet() -> Generator[None]:
         os.close(nowhere)
 
 
-def _said(error: BaseException) -> str:
+def _one_line(error: BaseException) -> str:
     """The cause in a line."""
     error = getattr(error, "cause", None) or error
     return " ".join(str(error).split())[:300].rstrip(".") or type(error).__name__

@@ -16,7 +16,7 @@ class Backend(RayBackend):
     def configure(self, *given: Any, **named: Any) -> int:
         workers = super().configure(*given, **named)
         self._idle = list(range(workers))
-        threading.excepthook = _lost
+        threading.excepthook = _report_lost_thread
         return workers
 
     def submit(self, func: Callable[..., Any], callback: Callable[[Any], Any] | None = None) -> Any:
@@ -36,7 +36,7 @@ class Backend(RayBackend):
         super().abort_everything(ensure_ready=False)  # no new workers will be needed
 
 
-def _lost(args: threading.ExceptHookArgs) -> None:
+def _report_lost_thread(args: threading.ExceptHookArgs) -> None:
     """A thread of Ray's that waits for an answer dies with the connection without a word: here it says so."""
     if isinstance(args.thread, ResultThread):
         args.thread._error_callback(args.exc_value)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Literal, Protocol
 
-from pointsman.parallel.file_bundle import Parcel
+from pointsman.parallel.file_bundle import FileBundle
 
 
 class Workers(Protocol):
@@ -11,18 +11,18 @@ class Workers(Protocol):
 
     @property
     def far(self) -> bool:
-        """Whether they may run where the files of this machine are not; they need a `Parcel` then."""
+        """Whether they may run where the files of this machine are not; they need a `FileBundle` then."""
         ...
 
     def __call__(
         self,
         function: Callable[..., Any],
         calls: Iterable[tuple[Any, ...]],
-        parcel: Parcel | None = None,
+        bundle: FileBundle | None = None,
         *,
         in_order: bool = True,
     ) -> Iterator[Any]:
-        """What `function` returns for the arguments of each call; `parcel` has the files that it reads.
+        """What `function` returns for the arguments of each call; `bundle` has the files that it reads.
 
         They come in the order of the calls, or as soon as there is one if they need not be `in_order`.
 

@@ -4,6 +4,7 @@ A policy imports this module, its own family and ``policies.parts``, and nothing
 documented where it is defined; ``docs/guides/compiled-policies.md`` shows the most used ones at work.
 """
 
+from pointsman.engine.actions.answers import may_preempt
 from pointsman.engine.actions.claims import try_for_more
 from pointsman.engine.actions.eviction import RESERVED, start_or_evict
 from pointsman.engine.actions.eviction_cache import forget_failures, note_worse
@@ -11,27 +12,17 @@ from pointsman.engine.actions.moving import move
 from pointsman.engine.actions.python_policy_hooks import on_event, on_run
 from pointsman.engine.actions.reserving import reserve
 from pointsman.engine.actions.resize import resize
+from pointsman.engine.actions.running import since_checkpoint, work_done
 from pointsman.engine.actions.verbs import (
-    OK,
-    PENDING,
-    QUOTA,
-    RESOURCES,
-    RUNNING,
-    STARTING,
     admit,
     delay_of_start,
-    may_preempt,
     preempt,
     preempt_released,
-    queue_index,
-    running_index,
     set_alarm,
-    since_checkpoint,
     start,
     start_on,
     start_placed,
     wake_at,
-    work_done,
 )
 from pointsman.engine.actions.worse import release_tentatively, take_back
 from pointsman.engine.estimates.logarithm import ln
@@ -47,14 +38,16 @@ from pointsman.engine.index.queues import (
     first_waiting,
     nodes_blocked,
     over_limit,
+    queue_index,
     reach_of,
+    running_index,
 )
 from pointsman.engine.index.treap import before, first_after, first_below, insert, insert_later, next_below, remove
 from pointsman.engine.jit.compile import cold, core
 from pointsman.engine.placement.eligible import admits, alternative_with_room, free_gpus, some_node_with
 from pointsman.engine.placement.occupancy import SINGLES, WHOLE, bytes_of, jobs_on, note_single, sits
 from pointsman.engine.placement.one_node import best_fit
-from pointsman.engine.placement.placing import FEW_RACKS, TIGHTEST, fits, note_place, place, unplace
+from pointsman.engine.placement.placing import fits, note_place, place, unplace
 from pointsman.engine.placement.tightest import free_in
 from pointsman.engine.rate_models.chains.admission import next_transfer
 from pointsman.engine.rate_models.chains.transfers import iterations_left, most_under_way, service_left, transfer_left
@@ -80,6 +73,7 @@ from pointsman.engine.run.contract import (
     parameter,
 )
 from pointsman.engine.setup.briefing import Briefing
+from pointsman.engine.state.codes import FEW_RACKS, OK, PENDING, QUOTA, RESOURCES, RUNNING, STARTING, TIGHTEST
 from pointsman.engine.state.due_times import NEVER, after
 from pointsman.engine.state.records import (
     ACCUMULATIONS,

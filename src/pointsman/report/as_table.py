@@ -1,15 +1,16 @@
 """What `pointsman compare` prints, in notebooks and papers."""
 
 from abc import ABC, abstractmethod
-from typing import Any
+
+from pointsman.report.tables.tables import Table
 
 
 class AsTable(ABC):
     """Something that is shown as one table."""
 
     @abstractmethod
-    def _table(self) -> Any:
-        """The table (`report.tables.tables.Table`), which is made of this and so is imported late."""
+    def _table(self) -> Table:
+        """The table."""
 
     def _repr_html_(self) -> str:
         """For notebooks: the table that `pointsman compare` prints."""
@@ -20,5 +21,7 @@ class AsTable(ABC):
         return self._table().to_markdown()
 
     def to_latex(self) -> str:
-        r"""The same as a ``tabular`` with the rules of booktabs (``\usepackage{booktabs}``)."""
+        r"""The table that `pointsman compare` prints, as a ``tabular`` with the rules of booktabs
+        (``\usepackage{booktabs}``).
+        """
         return self._table().to_latex()

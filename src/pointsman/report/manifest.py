@@ -11,19 +11,19 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from pointsman.engine.run.result import Result
+from pointsman.engine.run.result import RunData
 from pointsman.errors import InputError
 from pointsman.report.manifest_model import manifest_fault
 from pointsman.report.staging import MARK
 from pointsman.version import __version__
 
 SCHEMA_VERSION = 1
-"""Of the run directory; raised when a reader of the old one would misread the new one."""
+"""The version of the run directory; raised when a reader of the old one would misread the new one."""
 
 PACKAGES = ("numpy", "numba", "polars", "matplotlib")
 
 
-def write_manifest(directory: Path, kind: str, results: Sequence[Result], command: str | None, **more: Any) -> None:
+def write_manifest(directory: Path, kind: str, results: Sequence[RunData], command: str | None, **more: Any) -> None:
     """Writes ``manifest.json``; `more` are further entries."""
     manifest = {
         "schema_version": SCHEMA_VERSION,

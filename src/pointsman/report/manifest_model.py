@@ -103,7 +103,7 @@ class RunInfo(_Part):
 
 
 class RunManifest(_Part):
-    """Of one run."""
+    """The manifest of one run."""
 
     kind: Literal["run"]
     info: RunInfo
@@ -111,7 +111,7 @@ class RunManifest(_Part):
 
 
 class ComparisonManifest(_Part):
-    """Of a comparison, with the folders of its runs."""
+    """The manifest of a comparison, with the folders of its runs."""
 
     kind: Literal["comparison"]
     runs: list[Annotated[str, Field(pattern=r"^[A-Za-z0-9_+-][A-Za-z0-9._+-]*$")]]
@@ -120,7 +120,7 @@ class ComparisonManifest(_Part):
 
 
 class GridManifest(_Part):
-    """Of a grid, with the options that vary and the folders of its cells."""
+    """The manifest of a grid, with the options that vary and the folders of its cells."""
 
     kind: Literal["grid"]
     varied: Annotated[list[str], Field(min_length=1)]

@@ -9,11 +9,11 @@ from typing import Annotated
 import polars as pl
 from pydantic import BaseModel, Field
 
-from pointsman.engine.run.result import Result
 from pointsman.errors import InputError, UsageError
 from pointsman.inputs.binary_table import read_foreign_table
 from pointsman.inputs.config_file import read_document
 from pointsman.report.manifest import read_manifest
+from pointsman.report.result import Result
 from pointsman.report.table_columns import missing_of_options, places_fault, table_fault
 
 ADDED = ("job_id", "node_name")

@@ -12,11 +12,12 @@ from typing import Any
 import polars as pl
 import yaml
 
-from pointsman.engine.run.result import Result
+from pointsman.engine.run.result import RunData
 from pointsman.experiment import Assumptions
+from pointsman.report.comparison import Comparison, compare
 from pointsman.report.figures.drawing import save_drawing
 from pointsman.report.manifest import write_manifest
-from pointsman.report.metrics.comparison import Comparison, as_csv, compare
+from pointsman.report.metrics.comparison_rows import as_csv
 from pointsman.report.metrics.groups import Run, group_runs, run_name
 from pointsman.report.metrics.price import Repeated
 from pointsman.report.pages.page import Page, make_page
@@ -27,7 +28,7 @@ from pointsman.report.tables.tables import Table
 
 def write_run(
     directory: str | Path,
-    result: Result | Run,
+    result: RunData | Run,
     *,
     force: bool = False,
     command: str | None = None,
@@ -64,7 +65,7 @@ def write_run(
 
 def write_comparison(
     directory: str | Path,
-    results: Sequence[Result],
+    results: Sequence[RunData],
     *,
     baseline: str | None = None,
     force: bool = False,
@@ -74,7 +75,7 @@ def write_comparison(
     runs: bool = True,
     figures: bool = True,
     repeated: Repeated | None = None,
-    kept: Sequence[tuple[Result, Path]] = (),
+    kept: Sequence[tuple[RunData, Path]] = (),
     savings: Table | None = None,
     tell: Callable[[Comparison], None] | None = None,
 ) -> Comparison:
@@ -113,7 +114,7 @@ def write_comparison(
     return comparison
 
 
-def keep_run(directory: Path, result: Result) -> None:
+def keep_run(directory: Path, result: RunData) -> None:
     """Writes what `read_run` reads, and nothing else: a run that may become part of a comparison.
 
     Raises:
@@ -147,12 +148,14 @@ def _write_data(
     else:
         _link_files(kept, directory)
     _write_json(directory / "summary.json", run.summary)
-    write_config(directory, config or _resolved(run.result))
+    write_config(directory, config or _resolve_config(run.result))
     _write_own_manifest(directory, run.result, command)
 
 
 def _link_files(source: Path, directory: Path) -> None:
-    """The same files but the manifest, not written again; copies where the file system has no links."""
+    """Links all files but the manifest instead of writing them again; copies them where the file system has
+    no links.
+    """
     for path in sorted(source.iterdir()):
         if path.name == MARK:
             continue
@@ -162,17 +165,17 @@ def _link_files(source: Path, directory: Path) -> None:
             shutil.copyfile(path, directory / path.name)
 
 
-def _write_own_manifest(directory: Path, result: Result, command: str | None) -> None:
+def _write_own_manifest(directory: Path, result: RunData, command: str | None) -> None:
     write_manifest(directory, "run", [result], command, info=result.info, **{DIGESTS: _digests(directory)})
 
 
-def _write_tables(directory: Path, result: Result) -> None:
+def _write_tables(directory: Path, result: RunData) -> None:
     _write_parquet(result.jobs, directory / "jobs.parquet")
     _write_parquet(result.series, directory / "series.parquet")
     if result.events is not None:
         _write_parquet(_named_events(result, result.events), directory / "events.parquet")
     if result.speeds is not None:
-        _write_parquet(_identified(result, result.speeds), directory / "speeds.parquet")
+        _write_parquet(_add_ids(result, result.speeds), directory / "speeds.parquet")
     for name, content in result.learnt.items():
         (directory / name).write_bytes(content)
 
@@ -194,25 +197,25 @@ def _write_parquet(frame: pl.DataFrame, path: Path) -> None:
     path.write_bytes(data.getbuffer())
 
 
-def _named_events(result: Result, events: pl.DataFrame) -> pl.DataFrame:
+def _named_events(result: RunData, events: pl.DataFrame) -> pl.DataFrame:
     names = pl.Series("node_name", result.info["node_names"], dtype=pl.String)
-    return _identified(result, events).with_columns(names.gather(_known(events["node"])))
+    return _add_ids(result, events).with_columns(names.gather(_null_if_negative(events["node"])))
 
 
-def _identified(result: Result, events: pl.DataFrame) -> pl.DataFrame:
-    """The same with the ``job_id`` of each row."""
+def _add_ids(result: RunData, events: pl.DataFrame) -> pl.DataFrame:
+    """Adds the ``job_id`` of each row."""
     row = result.jobs["row"]
     if row.equals(pl.int_range(result.jobs.height, dtype=pl.Int64, eager=True)):  # as `make_result` numbers them
-        return events.with_columns(result.jobs["job_id"].gather(_known(events["row"])))
+        return events.with_columns(result.jobs["job_id"].gather(_null_if_negative(events["row"])))
     return events.join(result.jobs.select("row", "job_id"), on="row", how="left", maintain_order="left")
 
 
-def _known(index: pl.Series) -> pl.Series:
+def _null_if_negative(index: pl.Series) -> pl.Series:
     """Null instead of -1, which stands for none."""
     return index.set(index < 0, None)
 
 
-def _resolved(result: Result) -> dict[str, Any]:
+def _resolve_config(result: RunData) -> dict[str, Any]:
     """What the result states: policy, cluster, options and workload."""
     chosen = ("policy", "params", "knowledge", "told_profiles", "progress", "cluster")
     names = (*chosen, *Assumptions.model_fields, "seed", "workload")

@@ -1,5 +1,5 @@
 """A run told again from its own files, by somebody who trusts nothing: what its events say of jobs, GPUs and nodes must
-be possible, and what its tables and figures say must follow from them. No part of the engine is used.
+be possible, and what its tables and metrics say must follow from them. No part of the engine is used.
 """
 
 from collections import Counter, defaultdict
@@ -10,11 +10,11 @@ from math import isclose
 from operator import itemgetter
 from typing import Any, Final
 
-from pointsman.engine.run.result import Result
+from pointsman.engine.run.result import RunData
 from pointsman.errors import UsageError
 from pointsman.inputs.messages import counted
-from pointsman.report.metrics.comparison import TIMINGS
-from pointsman.report.metrics.summary import summarise
+from pointsman.report.metrics.comparison_rows import TIMINGS
+from pointsman.report.summary import summarise
 
 Gpu = tuple[int, int]
 """Node, and position in it."""
@@ -48,26 +48,26 @@ class _Job:
         self.state, self.since_ms = state, now_ms
 
 
-def faults(result: Result, summary: Mapping[str, Any] | None = None) -> list[str]:
+def faults(result: RunData, summary: Mapping[str, Any] | None = None) -> list[str]:
     """What is wrong with a run, a sentence each; none: all of it holds.
 
     Args:
         result: the run, with its events.
-        summary: figures that it is said to have, as in ``summary.json``.
+        summary: metrics that it is said to have, as in ``summary.json``.
     """
     if result.info.get("logged"):
-        return [] if summary is None else list(_figures(result, summary))
+        return [] if summary is None else list(_metrics(result, summary))
     if result.events is None:
         return ["the run has kept no events, so nothing can be told again"]
     try:
         jobs = _Replay(result).jobs
     except Impossible as impossible:
         return [str(impossible)]
-    return [*_books(result, jobs), *([] if summary is None else _figures(result, summary))]
+    return [*_books(result, jobs), *([] if summary is None else _metrics(result, summary))]
 
 
 class _Replay:
-    def __init__(self, result: Result) -> None:
+    def __init__(self, result: RunData) -> None:
         info = result.info
         self.table = {name: result.jobs[name].to_list() for name in ("job_id", "gpus")}
         first_s = float(result.jobs["submit_s"][0])
@@ -178,7 +178,7 @@ class _Replay:
         )
 
 
-def _books(result: Result, jobs: Sequence[_Job]) -> Iterator[str]:
+def _books(result: RunData, jobs: Sequence[_Job]) -> Iterator[str]:
     """Where ``jobs.parquet`` says something else than the events."""
     first_s = float(result.jobs["submit_s"][0])
     for told in result.jobs.iter_rows(named=True):
@@ -201,7 +201,7 @@ def _books(result: Result, jobs: Sequence[_Job]) -> Iterator[str]:
                 break
 
 
-def _figures(result: Result, summary: Mapping[str, Any]) -> Iterator[str]:
+def _metrics(result: RunData, summary: Mapping[str, Any]) -> Iterator[str]:
     """Where ``summary.json`` says something else than the tables."""
     window = summary.get("window")
     ends = [window.get(name) for name in ("from_s", "to_s")] if isinstance(window, Mapping) else []

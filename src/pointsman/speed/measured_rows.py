@@ -13,7 +13,7 @@ from pointsman.speed.profiles.catalogue import Catalogue
 
 
 class Columns(NamedTuple):
-    """Of a kind of file, in any order."""
+    """The columns of a kind of file, in any order."""
 
     required: tuple[str, ...]
     optional: tuple[str, ...]
@@ -79,7 +79,7 @@ def read_rows(path: str | Path, columns: Columns) -> list[Row]:
     Raises:
         InputError: it cannot be read, has no rows, or a column or a cell too many or too few.
     """
-    with _opened(path) as file:
+    with _open(path) as file:
         try:
             rows = list(_rows(csv.reader(file, strict=True), str(path), columns))
         except UnicodeDecodeError:
@@ -89,7 +89,7 @@ def read_rows(path: str | Path, columns: Columns) -> list[Row]:
     return rows
 
 
-def _opened(path: str | Path) -> TextIO:
+def _open(path: str | Path) -> TextIO:
     try:
         return Path(path).open(encoding="utf-8-sig", newline="")
     except OSError as error:

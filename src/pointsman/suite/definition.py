@@ -69,7 +69,7 @@ class Suite(_Part):
             if key not in parts or not values:
                 raise UsageError(f"--only {text!r}: write {' or '.join(f'{name}=VALUE' for name in parts)}")
             wanted.setdefault(key, []).extend(value.strip() for value in values.split(","))
-        left = {f"{key}s": _chosen(key, parts[key], values) for key, values in wanted.items()}
+        left = {f"{key}s": _choose(key, parts[key], values) for key, values in wanted.items()}
         return self.model_copy(update={"spec": self.spec.model_copy(update=left)})
 
     def cells(self) -> Iterator["Cell"]:
@@ -79,7 +79,7 @@ class Suite(_Part):
                 yield Cell(self, workload, load)
 
 
-def _chosen(key: str, parts: Sequence[Any], wanted: Sequence[str]) -> tuple[Any, ...]:
+def _choose(key: str, parts: Sequence[Any], wanted: Sequence[str]) -> tuple[Any, ...]:
     named = {part.like if isinstance(part, SuiteWorkload) else f"{part:g}": part for part in parts}
     for value in wanted:
         if value not in named:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pointsman.parallel.file_bundle import Parcel, pack
+from pointsman.parallel.file_bundle import FileBundle, pack
 from pointsman.parallel.pool import ONE_BY_ONE
 from pointsman.parallel.workers import Workers
 from pointsman.policies.registry import get_policy
@@ -13,13 +13,13 @@ from pointsman.sweeps.digests import digest_of, workload_digest
 from pointsman.sweeps.kept import InMemory, Store, finish
 
 if TYPE_CHECKING:
-    from pointsman.engine.run.result import Result
-    from pointsman.report.metrics.comparison import Comparison
+    from pointsman.report.comparison import Comparison
+    from pointsman.report.result import Result
 
 Entry = tuple[str, str | None]
 """A policy, and the estimate it is given (None: what it needs)."""
 OVERHEADS = "none"
-"""Of every run of Suite v1, which was frozen before preemption had a price by default."""
+"""The overheads of every run of Suite v1, which was frozen before preemption had a price by default."""
 
 
 def entries(policies: Sequence[str], errors: Sequence[str], *, imports: bool = True) -> list[Entry]:
@@ -41,7 +41,7 @@ def measure(
     Raises:
         RunError: this machine does not generate the frozen workloads.
     """
-    from pointsman.report.metrics.comparison import compare
+    from pointsman.report.comparison import compare
 
     spec, store = cell.suite.spec, InMemory() if store is None else store
     workloads = {seed: cell.frozen(seed) for seed in spec.seeds}
@@ -49,13 +49,13 @@ def measure(
     runs = [(*entry, seed) for entry in entries(policies, spec.errors) for seed in spec.seeds]
     digests = {run: digest_of(jobs[run[-1]], cell.workload.cluster, run) for run in runs}
     missing = [run for run in runs if not store.has(digests[run])]
-    parcel = pack(list(policies)) if workers.far else Parcel()
-    calls = [(workloads[seed], cell, parcel.there(name), errors, seed) for name, errors, seed in missing]
+    bundle = pack(list(policies)) if workers.far else FileBundle()
+    calls = [(workloads[seed], cell, bundle.there(name), errors, seed) for name, errors, seed in missing]
 
     def received(result: "Result") -> "Result":
-        return replace(result, info=parcel.back(result.info))
+        return replace(result, info=bundle.back(result.info))
 
-    for _ in finish([digests[run] for run in missing], _run, calls, workers, store, parcel, received):
+    for _ in finish([digests[run] for run in missing], _run, calls, workers, store, bundle, received):
         pass
     comparison = compare([store.take(digests[run]) for run in runs], window=cell.window(workloads[spec.seeds[0]]))
     return comparison

@@ -6,13 +6,13 @@ from functools import cache
 
 from pointsman.api import check_fits, check_run
 from pointsman.cluster import load_cluster
-from pointsman.engine.run.result import Result
 from pointsman.experiment import Cell, CellSpec
-from pointsman.parallel.file_bundle import Parcel, pack
+from pointsman.parallel.file_bundle import FileBundle, pack
 from pointsman.parallel.pool import OneByOne
 from pointsman.parallel.workers import Workers
 from pointsman.policies.given import policy_of
 from pointsman.progress import Tell
+from pointsman.report.result import Result
 from pointsman.sweeps.choices import call_of, told_apart
 from pointsman.sweeps.digests import run_digest, workload_digest
 from pointsman.sweeps.kept import Store, finish
@@ -116,15 +116,15 @@ def run_tasks(tasks: Sequence[Task], workers: Workers, store: Store, tell: Calla
 
     `tell` is told the share that is done, and a label.
     """
-    parcel = pack([task.spec.model_dump(exclude={"trace"}) for task in tasks]) if workers.far else Parcel()
+    bundle = pack([task.spec.model_dump(exclude={"trace"}) for task in tasks]) if workers.far else FileBundle()
     alone = isinstance(workers, OneByOne)
-    calls = [(*_there(parcel, task), _teller(tell, tasks, k) if alone else None) for k, task in enumerate(tasks)]
+    calls = [(*_there(bundle, task), _teller(tell, tasks, k) if alone else None) for k, task in enumerate(tasks)]
 
     def received(result: Result) -> Result:
-        return replace(result, info=parcel.back(result.info))
+        return replace(result, info=bundle.back(result.info))
 
     digests = [task.digest for task in tasks]
-    for done, result in enumerate(finish(digests, simulated, calls, workers, store, parcel, received), 1):
+    for done, result in enumerate(finish(digests, simulated, calls, workers, store, bundle, received), 1):
         if not alone:
             tell(done / len(tasks), f"{done} of {len(tasks)}")
         yield result
@@ -135,10 +135,10 @@ def _teller(tell: Callable[..., None], tasks: Sequence[Task], k: int) -> Tell:
     return lambda share: tell((k + share) / len(tasks), f"{tasks[k].run.label}, {k + 1} of {len(tasks)}")
 
 
-def _there(parcel: Parcel, task: Task) -> tuple[CellSpec, Workload, Run]:
+def _there(bundle: FileBundle, task: Task) -> tuple[CellSpec, Workload, Run]:
     """The task with the names that files have where it runs."""
-    if not parcel.relative:
+    if not bundle.relative:
         return task.spec, task.workload, task.run
-    choice = task.run.choice.model_copy(update=parcel.there(task.run.choice.model_dump()))
-    spec = CellSpec.model_validate(parcel.there(task.spec.model_dump()))
+    choice = task.run.choice.model_copy(update=bundle.there(task.run.choice.model_dump()))
+    spec = CellSpec.model_validate(bundle.there(task.spec.model_dump()))
     return spec, task.workload, replace(task.run, choice=choice)

@@ -14,8 +14,8 @@ import numpy as np
 from pointsman.cluster import Cluster
 from pointsman.experiment import CellSpec
 from pointsman.parallel.file_bundle import digests
-from pointsman.parallel.ray import source_digest
 from pointsman.sweeps.runs import Run
+from pointsman.version import source_digest
 from pointsman.workload import Workload
 
 COMPUTE = ("numpy", "numba", "polars")

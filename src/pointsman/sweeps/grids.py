@@ -18,7 +18,7 @@ from pointsman.report.staging import refuse_taken
 from pointsman.sweeps.cells import run_tasks, tasks_of, workloads_of
 from pointsman.sweeps.choices import choices_of
 from pointsman.sweeps.kept import results_for
-from pointsman.sweeps.outcome import grid_of
+from pointsman.sweeps.outcome import assemble_grid
 from pointsman.workload.given import GivenWorkload, workload_of
 
 
@@ -100,4 +100,4 @@ def sweep(
         for _ in run_tasks(missing, some, store, tell):
             pass
     experiment = Experiment(metadata=Metadata(name="sweep"), spec=spec)
-    return grid_of(experiment, tasks, store, target, baseline=baseline, force=force)
+    return assemble_grid(experiment, tasks, store, target, baseline=baseline, force=force)

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from pointsman.engine.run.result import Result
 from pointsman.inputs.output_path import hidden, write_whole
-from pointsman.parallel.file_bundle import Parcel
+from pointsman.parallel.file_bundle import FileBundle
 from pointsman.parallel.workers import Workers
+from pointsman.report.result import Result
 from pointsman.report.run_reading import is_whole_run, read_run
 from pointsman.report.rundir import keep_run
 
@@ -140,7 +140,7 @@ def finish(
     calls: Sequence[tuple[Any, ...]],
     workers: Workers,
     store: Store,
-    parcel: Parcel | None = None,
+    bundle: FileBundle | None = None,
     received: Callable[[Any], Any] = lambda found: found,
 ) -> Iterator[Any]:
     """Make calls that `store` lacks, and add what each returns as soon as it does; yields it, in any order.
@@ -151,15 +151,15 @@ def finish(
         calls: the arguments of each.
         workers: what runs them.
         store: where what is finished is kept.
-        parcel: files that far workers need.
+        bundle: files that far workers need.
         received: what makes of that which comes back what is kept.
     """
     numbered = [(k, function, *call) for k, call in enumerate(calls)]
-    for k, found in workers(_numbered, numbered, parcel, in_order=False):
+    for k, found in workers(_call_numbered, numbered, bundle, in_order=False):
         thing = received(found)
         store.add(digests[k], thing)
         yield thing
 
 
-def _numbered(k: int, function: Callable[..., Any], *arguments: Any) -> tuple[int, Any]:
+def _call_numbered(k: int, function: Callable[..., Any], *arguments: Any) -> tuple[int, Any]:
     return k, function(*arguments)

@@ -3,19 +3,20 @@
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from pointsman.engine.run.result import Result
 from pointsman.experiment import Experiment, located
+from pointsman.report.comparison import compare
+from pointsman.report.grids.cell import cell_of
 from pointsman.report.grids.directory import CellRuns, write_grid
-from pointsman.report.grids.grid import Grid, cell_of
-from pointsman.report.metrics.comparison import compare
+from pointsman.report.grids.grid import Grid
+from pointsman.report.result import Result
 from pointsman.sweeps.cells import Task
 from pointsman.sweeps.kept import Store, forget
 
-Take = Callable[[Sequence[Task], Store], Sequence[Result]]
+ReadResults = Callable[[Sequence[Task], Store], Sequence[Result]]
 
 
-def take(tasks: Sequence[Task], store: Store) -> list[Result]:
-    """The results of runs, in order."""
+def read_results(tasks: Sequence[Task], store: Store) -> list[Result]:
+    """Reads the results of runs, in order."""
     return [store.take(task.digest) for task in tasks]
 
 
@@ -29,7 +30,7 @@ def config_of(experiment: Experiment) -> dict:
     return located(experiment, Path.cwd()).to_dict()
 
 
-def grid_of(
+def assemble_grid(
     experiment: Experiment,
     tasks: Sequence[Sequence[Task]],
     store: Store,
@@ -39,7 +40,7 @@ def grid_of(
     force: bool = False,
     command: str | None = None,
     figures: bool = True,
-    take: Take = take,
+    read: ReadResults = read_results,
     tell: Callable[[Grid], None] | None = None,
 ) -> Grid:
     """The grid of all cells, in the directory if there is one; the runs of one cell are held at a time.
@@ -53,10 +54,10 @@ def grid_of(
         force: replace the directory.
         command: what made it.
         figures: also draw the page.
-        take: how results are taken from the store.
+        read: how results are read from the store.
         tell: called with the grid before its figures are drawn.
     """
-    runs, window = _runs(experiment, tasks, store, take), experiment.spec.window
+    runs, window = _runs(experiment, tasks, store, read), experiment.spec.window
     if directory is None:
         grid = Grid([cell_of(cell.values, compare(cell.results, baseline=baseline, window=window)) for cell in runs])
         if tell is not None:
@@ -70,6 +71,8 @@ def grid_of(
     return grid
 
 
-def _runs(experiment: Experiment, tasks: Sequence[Sequence[Task]], store: Store, take: Take) -> Iterator[CellRuns]:
+def _runs(
+    experiment: Experiment, tasks: Sequence[Sequence[Task]], store: Store, read: ReadResults
+) -> Iterator[CellRuns]:
     for cell, own in zip(experiment.spec.cells(), tasks, strict=True):
-        yield CellRuns(cell.values, config_of(experiment.alone(cell)), take(own, store), places(own, store))
+        yield CellRuns(cell.values, config_of(experiment.alone(cell)), read(own, store), places(own, store))

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from pointsman.cluster import load_cluster
-from pointsman.engine.run.result import Result
 from pointsman.engine.setup.overheads import Overheads, load_overheads
 from pointsman.errors import UsageError
 from pointsman.inputs.durations import parse_duration_s
 from pointsman.report.metrics.price import preempts
+from pointsman.report.result import Result
 from pointsman.sweeps.cells import Task
 from pointsman.sweeps.digests import run_digest, workload_digest
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pointsman.experiment import CellSpec, PolicyChoice
 
 if TYPE_CHECKING:
-    from pointsman.engine.run.result import Result
+    from pointsman.report.result import Result
     from pointsman.workload import Workload
 
 
@@ -26,7 +26,7 @@ def runs_of(spec: CellSpec) -> list[Run]:
 
     names = [title_of(choice) for choice in spec.policies]
     labels = [
-        name if names.count(name) == 1 or not choice.params else f"{name}({_listed(choice)})"
+        name if names.count(name) == 1 or not choice.params else f"{name}({_list_params(choice)})"
         for name, choice in zip(names, spec.policies, strict=True)
     ]
     pairs = zip(labels, spec.policies, strict=True)
@@ -42,5 +42,5 @@ def simulated(spec: CellSpec, workload: "Workload", run: Run, tell: Callable[[fl
     return simulate(workload, spec.cluster, policy, params=params, **dict(spec.run_options(run.seed)), progress=tell)
 
 
-def _listed(choice: PolicyChoice) -> str:
+def _list_params(choice: PolicyChoice) -> str:
     return ", ".join(f"{name}={value}" for name, value in choice.params.items())

@@ -30,12 +30,12 @@ SCHEMA: Final[dict[str, pl.DataType]] = {
     "end_s": pl.Float64(),
     "node_list": pl.String(),
 }
-"""Every column of the job table, in order. `submit_s` is in seconds from any origin ≥ 0; `duration_s` is the run
-time on the GPUs asked for; `nodes_requested` and `gpus_per_node` are the shape of the gang: exactly so many nodes with
-exactly so many GPUs each; `fraction` is the part of one GPU that a sharing job asks for, in (0, 1]; `preemptible` says
-whether the job may be preempted, which it may where it is null. `start_s` (first
-start) and `end_s` are when the job really ran, from the same origin as `submit_s`; `node_list` is where, in Slurm's
-hostlist notation."""
+"""Every column of the job table, in order. `submit_s` is in seconds from any origin ≥ 0; `duration_s` is the run time
+on the GPUs asked for; `nodes_requested` and `gpus_per_node` are the shape of the gang: exactly that many nodes with
+exactly that many GPUs each; `fraction` is the part of one GPU that a sharing job asks for, in (0, 1]; `preemptible`
+says whether the job may be preempted, which it may where it is null. `start_s` (first start) and `end_s` are when the
+job really ran, from the same origin as `submit_s`; `node_list` is where, in Slurm's hostlist notation.
+"""
 
 LOGGED: Final = ("start_s", "end_s")
 """Times of the schedule that the log records, which no policy sees."""

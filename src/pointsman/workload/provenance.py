@@ -14,7 +14,7 @@ class Place:
     """Where the rows stand that were dropped for one reason."""
 
     lines: tuple[int, ...]
-    """Of the first rows, at most `MOST_LINES`; none of a file without lines."""
+    """Lines of the first rows, at most `MOST_LINES`; none of a file without lines."""
     cell: str | None = None
     """What the first of them has where it cannot be read."""
 
@@ -26,7 +26,7 @@ class Place:
         return Place(tuple(sorted({*self.lines, *other.lines})[:MOST_LINES]), first.cell)
 
     def render(self, rows: int) -> str:
-        """``lines 4, 7, 9, …; line 4 has '2 Mar'`` of so many rows."""
+        """Renders ``lines 4, 7, 9, …; line 4 has '2 Mar'``; `rows` is the number of rows in all."""
         if not self.lines:
             return f"such as {quoted(self.cell)}"
         more = ", …" if rows > len(self.lines) else ""
@@ -86,12 +86,12 @@ class Provenance:
     source: str
     """The file as given, `-` for standard input, or what made the workload."""
     sha256: str
-    """Of the bytes as stored (compressed, if they were); empty for a workload that was no file."""
+    """Digest of the bytes as stored (compressed, if they were); empty for a workload that was no file."""
     format: str
     command: str = ""
     """What read or made it."""
     origin: "Provenance | None" = None
-    """Of a table that was converted or generated: where its jobs came from."""
+    """Where the jobs of a converted or generated table came from."""
     only: str = ""
     """Which of its jobs, where not all were asked for: `vc=cluster04`."""
     seed: int | None = None

@@ -128,7 +128,7 @@ class Workload:
         return self.jobs.__arrow_c_stream__(requested_schema)
 
     def without(self, columns: Sequence[str]) -> "Workload":
-        """The same jobs as if their log did not say these columns; the quality report says so. `shape` is both
+        """Empties these columns, as if the log did not have them; the quality report says so. `shape` is both
         columns of it.
         """
         columns = columns_named(columns)
@@ -143,7 +143,7 @@ class Workload:
         return self.jobs["start_s"].null_count() < self.jobs.height
 
     def unlogged(self, why: str) -> "Workload":
-        """The same jobs without the schedule that the log records; where there was one, a note says why."""
+        """Leaves out the schedule that the log records; where there was one, a note says why."""
         if not self.is_logged:
             return self
         note = f"the log's own starts and ends are left out: {why}"
@@ -152,7 +152,7 @@ class Workload:
         return replace(self, jobs=self.jobs.with_columns(silent), quality=quality)
 
     def with_jobs(self, jobs: pl.DataFrame, *, reason: str, place: Place | None = None) -> "Workload":
-        """The same workload with fewer jobs, the loss counted in the quality report under `reason`, at `place`."""
+        """Replaces the jobs by fewer; the quality report counts the loss under `reason`, at `place`."""
         lost, was = self.jobs.height - jobs.height, self.quality
         dropped = was.dropped | ({reason: was.dropped.get(reason, 0) + lost} if lost else {})
         places = was.places | ({reason: place} if place else {})

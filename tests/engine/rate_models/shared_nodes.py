@@ -77,11 +77,11 @@ def described(info: Mapping[str, Any]) -> str:
     return "none" if times is None else f"computing takes {times:g} times as long on shared nodes"
 
 
-def figures(run: Any) -> dict[str, float] | None:
+def metrics(run: Any) -> dict[str, float] | None:
     if run.result.info.get("shared_node_slowdown") is None:
         return None
     return {"slowed_mean_s": float(run.counted["slowed_s"].mean())}
 
 
-def lines(figures: dict[str, float] | None) -> list[tuple[str, str]]:
-    return [] if figures is None else [("slowed by shared nodes, mean", f"{figures['slowed_mean_s']:g} s")]
+def lines(metrics: dict[str, float] | None) -> list[tuple[str, str]]:
+    return [] if metrics is None else [("slowed by shared nodes, mean", f"{metrics['slowed_mean_s']:g} s")]

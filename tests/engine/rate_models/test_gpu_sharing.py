@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 
 import pointsman
-from pointsman.engine.run.result import Result
 from pointsman.engine.run.view import View
 from pointsman.engine.setup.overheads import Overheads
 from pointsman.errors import UsageError
+from pointsman.report.result import Result
 from pointsman.speed.profiles.catalogue import load_catalogue
 from pointsman.types import Reason
 from tests.free import simulate

@@ -12,7 +12,7 @@ from pointsman.cluster import load_cluster
 from pointsman.errors import UsageError
 from pointsman.experiment import RunOptions
 from pointsman.policies.registry import get_policy
-from pointsman.report.metrics.summary import summarise
+from pointsman.report.summary import summarise
 from tests.free import simulate
 
 from .two_sockets import ends_ms, profile, run

@@ -154,10 +154,10 @@ def test_another_policy_may_take_over() -> None:
 
 EVERYWHERE = """
 import json, pointsman
-from pointsman.workload.generator.topdrl import topdrl
+from pointsman.workload.generator.topdrl import generate_topdrl
 found = {}
 for name, params in {PAIRS}:
-    work = topdrl(60, 3, cluster_gpus=32, load=1.1)
+    work = generate_topdrl(60, 3, cluster_gpus=32, load=1.1)
     result = pointsman.simulate(work, "topdrl", name, params=params, rate_model="tree", seed=4, audit=True)
     found[json.dumps([name, params])] = [result.jobs.write_json(), result.events.write_json()]
 print(json.dumps(found))

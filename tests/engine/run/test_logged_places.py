@@ -6,7 +6,7 @@ import pytest
 from pointsman.cluster import load_cluster
 from pointsman.cluster.hostlist import nodes_named
 from pointsman.engine.run.logged import as_logged
-from pointsman.engine.run.result import Result
+from pointsman.report.result import Result
 from pointsman.workload import Workload
 from tests import free
 

@@ -14,7 +14,7 @@ import polars as pl
 import yaml
 
 import pointsman
-from pointsman.engine.run.result import Result
+from pointsman.report.result import Result
 from tests.free import simulate
 
 from ...engine.rate_models.two_sockets import head, profiles

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 import pointsman
 from pointsman.cluster import Cluster, load_cluster
-from pointsman.engine.run.result import Result
 from pointsman.engine.setup.overheads import Overheads
 from pointsman.errors import UsageError
 from pointsman.policies.pollux import search as pollux_search
+from pointsman.report.result import Result
 from pointsman.speed import load_catalogue, tabulate
 from pointsman.speed.tables.goodput import BINS, MOST_TYPES, goodput_table
 from pointsman.types import LOCALITIES, Locality

@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pointsman
-from pointsman.engine.run.result import Result
 from pointsman.errors import RunError, UsageError
+from pointsman.report.result import Result
 from pointsman.report.timeline.file import write_timeline
 from pointsman.report.timeline.tracks import lanes
 from pointsman.workload import generate

@@ -91,7 +91,7 @@ def _document(nodes: NodeList, racks: Racks, types: Types, path: Path) -> dict[s
     machines = [machine for rack in racks.racks for machine in rack]
     gpus = [machine.gpus[0] for machine in machines]
     kinds = {_kind(machine): machine for machine in machines}
-    names = {kind: _named(kind) for kind in kinds}
+    names = {kind: _kind_name(kind) for kind in kinds}
 
     def groups(some: Iterable[Machine]) -> list[dict[str, Any]]:
         runs = groupby(some, key=lambda one: (_kind(one), one.partitions))
@@ -128,7 +128,7 @@ def _kind(machine: Machine) -> Kind:
     return gpus.gpu_type, gpus.count, machine.cpus, machine.sockets, machine.memory_mib
 
 
-def _named(kind: Kind) -> str:
+def _kind_name(kind: Kind) -> str:
     gpu_type, gpus, cpus, sockets, memory_mib = kind
     parts = [
         f"{gpu_type}x{gpus}",

@@ -11,7 +11,7 @@ from pointsman.inputs.gpu_names import SLICES_OF_A_GPU, known_name
 
 MEMORY_SLICES: Final = 8
 _MEMORY: Final = {1: 1, 2: 2, 3: 4, 4: 4, 5: 8, 6: 8, 7: 8}
-"""Of the memory slices of a GPU, those of an instance with so many compute slices."""
+"""Memory slices of an instance, by its compute slices."""
 _OF_FOUR: Final = ("a30", "rtxpro6000")
 """Types that are divided into four, and not into seven."""
 _TWICE: Final = 1.7
@@ -20,13 +20,13 @@ _PROFILE: Final = re.compile(r"(?<![a-z0-9])(?P<compute>[1-7])g(?:\.(?P<gb>[0-9]
 
 
 def compute_slices(profile: str) -> int | None:
-    """Of a GPU, that a profile such as ``3g.20gb`` has; None: it is no profile."""
+    """Reads how many compute slices a profile such as ``3g.20gb`` has; None: it is no profile."""
     found = _PROFILE.search(profile)
     return int(found["compute"]) if found else None
 
 
 def cards(slices: Mapping[str, int], gpu_type: str = "") -> int:
-    """The fewest GPUs of a type that so many instances of each profile fit on.
+    """Returns the fewest GPUs of a type on which these instances of each profile fit.
 
     Raises:
         UsageError: there are several profiles, and SciPy is not installed.
@@ -62,7 +62,7 @@ def _fills(sizes: Sequence[tuple[int, int]], compute: int, memory: int) -> list[
 
 
 def _fewest(fills: list[list[int]], counts: list[int]) -> int:
-    """How many GPUs, each filled in one of these ways, have at least so many instances of each size."""
+    """Returns the fewest GPUs, each filled in one of these ways, that have at least `counts` instances of each size."""
     from scipy.optimize import LinearConstraint, milp  # late: it takes long to import
 
     each_one = [1] * len(fills)

@@ -22,7 +22,7 @@ class GpuLinks(NamedTuple):
 
     gpus: int
     sockets: list[int]
-    """Of each GPU, counted from 0 in the order of the GPUs."""
+    """The socket of each GPU, counted from 0 in the order of the GPUs."""
 
 
 def is_gpu_links(text: str) -> bool:

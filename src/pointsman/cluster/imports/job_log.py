@@ -53,7 +53,7 @@ def suggest(jobs: pl.DataFrame, name: str) -> Imported:
         jobs: a job table.
         name: what to call the cluster.
     """
-    jobs, notes = _named(jobs)
+    jobs, notes = _name_one_each(jobs)
     sizes = _sizes(jobs)
     types = dict.fromkeys(gpu_type for _, gpu_type in sizes)
     shapes = _shapes(jobs, sizes)
@@ -64,7 +64,7 @@ def suggest(jobs: pl.DataFrame, name: str) -> Imported:
     return Imported(cluster, [*_assumptions(jobs, sizes, nodes, least), *notes])
 
 
-def _named(jobs: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+def _name_one_each(jobs: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     """The jobs with one type and partition each; a note on those that name several: `a100+h100`, `gpu,debug`."""
     notes = []
     for column in ("gpu_type", "partition"):
@@ -119,7 +119,7 @@ def _by_type(jobs: pl.DataFrame, partition: str | None) -> dict[Key, int]:
 
 
 def _with_more(sizes: dict[Key, int], need: int, otherwise: Key) -> dict[Key, int]:
-    """The same with as many GPUs in all: jobs that name no type or partition need those that are missing."""
+    """Adds the GPUs that are missing from `need` in all: jobs that name no type or partition need them."""
     missing = need - sum(sizes.values())
     if missing <= 0:
         return sizes

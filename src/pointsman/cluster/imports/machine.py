@@ -37,7 +37,7 @@ class Machine:
     """Empty: not known."""
     pod: str = ""
     line: int | None = None
-    """Of the list, where it has lines."""
+    """The line of the list, where it has lines."""
     down: bool = False
     """Whether it takes no jobs at present."""
     note: str = ""

@@ -35,18 +35,18 @@ class Topology(Part):
     @property
     def name(self) -> str:
         """The key of its kind."""
-        return self._given()[0]
+        return self._given_kinds()[0]
 
     @property
     def kind(self) -> TopologyKind:
         """The one that is given."""
         return getattr(self, self.name.replace("-", "_"))
 
-    def _given(self) -> list[str]:
+    def _given_kinds(self) -> list[str]:
         return [name for name in KINDS if getattr(self, name.replace("-", "_")) is not None]
 
     @model_validator(mode="after")
     def _one(self) -> "Topology":
-        if len(self._given()) != 1:
-            raise fault((), f"give one topology of {', '.join(KINDS)}, not {len(self._given())}")
+        if len(self._given_kinds()) != 1:
+            raise fault((), f"give one topology of {', '.join(KINDS)}, not {len(self._given_kinds())}")
         return self

@@ -20,7 +20,7 @@ from pointsman.types import Locality
 
 CLUSTER = int(Locality.CLUSTER)
 CLAIMED, UNCLAIMED = 1, 2
-"""Of GPUs that came free."""
+"""Kinds of GPUs that came free."""
 
 
 @core

@@ -16,11 +16,12 @@ from pointsman.engine.actions.promised import (
     take_back_all,
     take_back_on_nodes,
 )
-from pointsman.engine.actions.verbs import OK, QUOTA, RESOURCES, preempt_released, start, start_placed
+from pointsman.engine.actions.verbs import preempt_released, start, start_placed
 from pointsman.engine.actions.worse import find_worse, release_tentatively, take_back
 from pointsman.engine.index.queues import over_limit
 from pointsman.engine.jit.compile import body_of, cold, core, exported
 from pointsman.engine.placement.placing import fits, place
+from pointsman.engine.state.codes import OK, QUOTA, RESOURCES
 from pointsman.engine.state.records import VICTIMS, Int, State
 from pointsman.engine.state.state_pointer import open_state
 from pointsman.types import Reason
@@ -61,7 +62,7 @@ def spare_victims(S: State, n: Int) -> None:
 
 @core
 def _evict(S: State, n: Int) -> None:
-    """Of n victims released on paper, those are preempted of which State.place has a GPU."""
+    """Preempt those of n victims released on paper of which State.place has a GPU."""
     spare_victims(S, n)
     for i in range(n):
         if S.lists[VICTIMS, i] >= 0:

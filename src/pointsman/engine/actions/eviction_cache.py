@@ -55,7 +55,7 @@ def forget_failures(S: State) -> None:
 
 @core
 def remember_failure(S: State, j: Int, lacking: Int) -> None:
-    """The eviction of job `j` failed for lack of so many nodes, or GPUs where any will do (at least one)."""
+    """The eviction of job `j` failed for lack of `lacking` nodes, or GPUs where any will do (at least one)."""
     J = S.jobs[j]
     C = S.classes[J.cls]
     C.failed_at = S.g[0].freed

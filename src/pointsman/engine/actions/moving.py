@@ -1,10 +1,11 @@
 """Moving a running job to a place at a tighter level."""
 
-from pointsman.engine.actions.verbs import OK, RESOURCES, preempt, preempt_released, start_placed
+from pointsman.engine.actions.verbs import preempt, preempt_released, start_placed
 from pointsman.engine.actions.worse import release_tentatively, take_back
 from pointsman.engine.jit.compile import cold, exported
 from pointsman.engine.placement.placing import fits, place, unplace
-from pointsman.engine.placement.tightest import RACK, TIGHTEST
+from pointsman.engine.placement.tightest import RACK
+from pointsman.engine.state.codes import OK, RESOURCES, TIGHTEST
 from pointsman.engine.state.records import Int, State
 from pointsman.types import Reason
 

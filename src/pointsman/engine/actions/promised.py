@@ -10,13 +10,14 @@ import numpy as np
 
 from pointsman.engine.actions.claims import end_claim_taken_from
 from pointsman.engine.actions.eviction_cache import claimed_later, comes_after
-from pointsman.engine.actions.verbs import stopping_index
 from pointsman.engine.index.bits import count
 from pointsman.engine.index.free_gpus import give, take
+from pointsman.engine.index.queues import stopping_index
 from pointsman.engine.jit.compile import cold, core
 from pointsman.engine.placement.eligible import admits
-from pointsman.engine.placement.placing import FIRST_FIT, SPREAD, fits
+from pointsman.engine.placement.placing import fits
 from pointsman.engine.placement.tightest import takes_any
+from pointsman.engine.state.codes import FIRST_FIT, SPREAD
 from pointsman.engine.state.records import VICTIMS, Int, State
 from pointsman.engine.state.state_pointer import open_state
 
@@ -26,7 +27,7 @@ IDLE, STOPS, ALL, TOO_LITTLE = 0, 1, 2, 3
 
 @core
 def of_one_node(S: State, j: Int) -> Int:
-    """How many GPUs job `j` must have on one node, if it fits wherever so many are free; else 0."""
+    """How many GPUs job `j` must have on one node, if it fits wherever as many are free; else 0."""
     C = S.classes[S.jobs[j].cls]
     if C.alt_end > C.alt + 1 or S.g[0].placement == SPREAD or S.g[0].jobs_per_gpu > 1 or takes_any(S):
         return np.int64(0)
@@ -47,7 +48,7 @@ def tentatively_free(S: State, n: Int) -> Int:
 
 @core
 def _count(S: State, A: np.void, n: Int, gpus: Int) -> Int:
-    """Count so many more GPUs of node `n`, if it is eligible, and note it in State.place: how many it has now."""
+    """Count `gpus` more GPUs of node `n`, if it is eligible, and note it in State.place: how many it has now."""
     N = S.nodes[n]
     if N.state != 0 or not admits(S, A, N.pool):
         return np.int64(0)
@@ -112,7 +113,7 @@ def _goes_before(S: State, a: Int, b: Int) -> bool:
 
 @core
 def _best_node(S: State, k: Int) -> Int:
-    """Of the nodes in State.place the one to which a gang of k GPUs goes."""
+    """The node in State.place to which a gang of k GPUs goes."""
     best = np.int64(-1)
     for i in range(S.g[0].placed):
         n = S.place[i].node
@@ -135,7 +136,7 @@ def _release_on(S: State, n: Int, j: Int, step: Int) -> None:
 
 @core
 def release_on_nodes(S: State, j: Int, k: Int, step: Int, victims: Int) -> None:
-    """Release it where `place` will look: on the node found for k GPUs, or on those of the last of so many victims."""
+    """Release it where `place` will look: on the node found for k GPUs, or on those of the last victim."""
     if victims == 0:
         _release_on(S, _best_node(S, k), j, step)
         return
@@ -201,7 +202,7 @@ def _take_back_on(S: State, n: Int) -> None:
 
 @core
 def _take_back_of(S: State, j: Int) -> None:
-    """The same on the nodes of job `j`."""
+    """Take back what was released on the nodes of job `j`."""
     i = S.jobs[j].part
     while i >= 0:
         _take_back_on(S, S.parts[i].node)
@@ -210,7 +211,7 @@ def _take_back_of(S: State, j: Int) -> None:
 
 @core
 def take_back_on_nodes(S: State, victims: Int) -> None:
-    """What `release_on_nodes` released, and so many victims, but for what is in State.place."""
+    """Take back what `release_on_nodes` released, and the victims, but for what is in State.place."""
     for i in range(S.g[0].placed):
         _take_back_on(S, S.place[i].node)
     for i in range(victims):

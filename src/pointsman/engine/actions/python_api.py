@@ -4,11 +4,13 @@ import numpy as np
 
 from pointsman.engine.actions import resize as changing
 from pointsman.engine.actions import verbs
+from pointsman.engine.actions.answers import accumulates
 from pointsman.engine.index.bits import bit
 from pointsman.engine.index.queues import enqueue
 from pointsman.engine.jit.compile import core, exported
 from pointsman.engine.placement import placing
 from pointsman.engine.placement.occupancy import room
+from pointsman.engine.state.codes import NOT_PENDING, NOT_RUNNING, OK, PENDING
 from pointsman.engine.state.records import ACTIVE, Int, State
 from pointsman.engine.state.state_pointer import open_state
 
@@ -21,8 +23,8 @@ def _is_slot(S: State, j: Int) -> bool:
 
 @core
 def _accumulating(S: State, j: Int, accumulation: Int) -> bool:
-    """Whether job `j` waits; if so it is to start with so many steps of accumulation."""
-    if not _is_slot(S, j) or S.jobs[j].state != verbs.PENDING:
+    """Whether job `j` waits; if so it is to start with `accumulation` steps."""
+    if not _is_slot(S, j) or S.jobs[j].state != PENDING:
         return False
     S.jobs[j].accumulation = accumulation
     return True
@@ -33,8 +35,8 @@ def start(address: Int, j: Int, accumulation: Int) -> Int:
     """Start job `j` on GPUs of the configured placement."""
     S = open_state(address)
     if not _accumulating(S, j, accumulation):
-        return verbs.NOT_PENDING
-    return verbs.start(S, j, verbs.OK)
+        return NOT_PENDING
+    return verbs.start(S, j, OK)
 
 
 @exported("int64(int64, int64, int64, int64)")
@@ -42,9 +44,9 @@ def start_on(address: Int, j: Int, placed: Int, accumulation: Int) -> Int:
     """Start job `j` on the `placed` (node, mask) pairs in State.place."""
     S = open_state(address)
     if not _accumulating(S, j, accumulation):
-        return verbs.NOT_PENDING
+        return NOT_PENDING
     S.g[0].placed = placed
-    return verbs.start_on(S, j, verbs.OK)
+    return verbs.start_on(S, j, OK)
 
 
 @exported("int64(int64, int64, int64)")
@@ -52,17 +54,17 @@ def resize(address: Int, j: Int, placed: Int) -> Int:
     """Give job `j` the `placed` (node, mask) pairs in State.place instead of its GPUs."""
     S = open_state(address)
     if not _is_slot(S, j):
-        return verbs.NOT_RUNNING
+        return NOT_RUNNING
     S.g[0].placed = placed
-    return changing.resize(S, j, verbs.OK)
+    return changing.resize(S, j, OK)
 
 
 @exported("int64(int64, int64, int64)")
 def rebatch(address: Int, j: Int, accumulation: Int) -> Int:
-    """Let job `j` go on with so many steps of accumulation."""
+    """Let job `j` go on with `accumulation` steps."""
     S = open_state(address)
     if not _is_slot(S, j):
-        return verbs.NOT_RUNNING
+        return NOT_RUNNING
     return changing.rebatch(S, j, accumulation)
 
 
@@ -73,13 +75,13 @@ def with_room(address: Int, j: Int, accumulation: Int, out: np.ndarray) -> Int:
     n = np.int64(0)
     if not _accumulating(S, j, accumulation):
         return n
-    if not verbs.accumulates(address, j, accumulation):
+    if not accumulates(address, j, accumulation):
         S.jobs[j].accumulation = 1
         return n
     for m in range(S.nodes.shape[0]):
         N = S.nodes[m]
         for b in range(N.gpus):
-            if N.state == 0 and room(S, j, np.int64(m), bit(b)) == verbs.OK:
+            if N.state == 0 and room(S, j, np.int64(m), bit(b)) == OK:
                 out[n] = N.gpu0 + b
                 n += 1
     S.jobs[j].accumulation = 1
@@ -91,9 +93,9 @@ def preempt(address: Int, j: Int) -> Int:
     """Preempt job `j`; it waits again in its class."""
     S = open_state(address)
     if not _is_slot(S, j):
-        return verbs.NOT_RUNNING
-    answer = verbs.preempt(S, j, verbs.OK)
-    if answer == verbs.OK and S.jobs[j].state == verbs.PENDING:
+        return NOT_RUNNING
+    answer = verbs.preempt(S, j, OK)
+    if answer == OK and S.jobs[j].state == PENDING:
         enqueue(S, j, 0.0, np.inf)
     return answer
 
@@ -103,7 +105,7 @@ def admit(address: Int, j: Int) -> Int:
     """Let the transfer of job `j` begin."""
     S = open_state(address)
     if not _is_slot(S, j):
-        return verbs.NOT_RUNNING
+        return NOT_RUNNING
     return verbs.admit(S, j)
 
 
@@ -121,7 +123,7 @@ def fits(address: Int, c: Int) -> Int:
 
 @exported("int64(int64, int64)")
 def find(address: Int, c: Int) -> Int:
-    """Where the configured placement would put a gang of class `c`: so many (node, mask) pairs in State.place; 0:
+    """Where the configured placement would put a gang of class `c`: the number of (node, mask) pairs in State.place; 0:
     nowhere.
     """
     S = open_state(address)

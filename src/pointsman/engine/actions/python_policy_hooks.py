@@ -4,10 +4,10 @@ order, running jobs in start order.
 
 import numpy as np
 
-from pointsman.engine.actions.verbs import PENDING, running_index
-from pointsman.engine.index.queues import enqueue
+from pointsman.engine.index.queues import enqueue, running_index
 from pointsman.engine.index.treap import insert
 from pointsman.engine.jit.compile import core
+from pointsman.engine.state.codes import PENDING
 from pointsman.engine.state.records import Int, State
 
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from pointsman.engine.actions.verbs import running_index
 from pointsman.engine.actions.worse import release_tentatively, take_back
+from pointsman.engine.index.queues import running_index
 from pointsman.engine.jit.compile import exported
 from pointsman.engine.placement.placing import fits, place, unplace
 from pointsman.engine.state.records import Int, State

@@ -1,28 +1,15 @@
 """The verbs that change a running job: the GPUs it has, and how it accumulates gradients (``semantics.md`` §10)."""
 
-from pointsman.engine.actions.factors import begin_running, cease_running
-from pointsman.engine.actions.verbs import (
-    NOT_RUNNING,
-    NOT_SUPPORTED,
-    OK,
-    RUNNING,
-    STARTING,
-    THIS_PASS,
-    accumulates,
-    bind,
-    leave_network,
-    log_event,
-    log_parts,
-    place_for,
-    settle,
-    take_place,
-    unbind,
-)
+from pointsman.engine.actions.answers import answer_to_rebatch, answer_to_resize
+from pointsman.engine.actions.held_gpus import bind, take_place, unbind
+from pointsman.engine.actions.plan_log import log_event, log_parts
+from pointsman.engine.actions.running import begin_running, cease_running, leave_network, settle
 from pointsman.engine.index.bits import lowest, without_lowest
 from pointsman.engine.index.dirty_jobs import mark
 from pointsman.engine.index.queues import dequeue
 from pointsman.engine.jit.compile import cold, core
-from pointsman.engine.placement.occupancy import ITERATIONS, MEMORY, bytes_of, bytes_with
+from pointsman.engine.placement.occupancy import bytes_of, bytes_with
+from pointsman.engine.state.codes import OK, STARTING
 from pointsman.engine.state.due_times import NEVER
 from pointsman.engine.state.records import Int, State
 from pointsman.engine.state.state_pointer import open_state
@@ -33,7 +20,7 @@ RESIZE, REBATCH = int(Verb.RESIZE), int(Verb.REBATCH)
 
 @core
 def _pause(S: State, j: Int, ms: Int) -> None:
-    """Job `j`, whose GPUs or accumulation change, runs on, after so many ms of STARTING again."""
+    """Job `j`, whose GPUs or accumulation change, runs on, after `ms` of STARTING again."""
     J = S.jobs[j]
     g = S.g[0]
     leave_network(S, j)
@@ -55,16 +42,12 @@ def _pause(S: State, j: Int, ms: Int) -> None:
 
 @core
 def resize(S: State, j: Int, reason: Int) -> Int:
-    """Give running job `j` the GPUs in State.place[:placed] instead of its own, of which it may keep some."""
+    """Give running job `j` the GPUs in State.place[:placed] instead of its own, of which it may keep some. Answers OK
+    or why not.
+    """
     J = S.jobs[j]
     g = S.g[0]
-    if J.state != RUNNING:
-        return NOT_RUNNING
-    if J.started_pass == g.pass_id:
-        return THIS_PASS
-    if g.contention == ITERATIONS:
-        return NOT_SUPPORTED
-    answer = place_for(g.address, j)
+    answer = answer_to_resize(S, j)
     if answer != OK:
         return answer
     settle(S, j)
@@ -81,39 +64,29 @@ def resize(S: State, j: Int, reason: Int) -> Int:
 
 
 @cold
-def _change_memory(address: Int, j: Int, accumulation: Int) -> bool:
-    """Job `j` takes the memory of another accumulation on each of its GPUs; False, and none, if there is too little."""
+def _change_memory(address: Int, j: Int, accumulation: Int) -> None:
+    """Job `j` takes the memory of another accumulation on each of its GPUs."""
     S = open_state(address)
-    J = S.jobs[j]
-    for apply in range(2):
-        i = J.part
-        while i >= 0:
-            P = S.parts[i]
-            more = bytes_with(S, j, P.node, accumulation) - bytes_of(S, j, P.node)
-            mask = P.mask
-            while mask != 0:
-                X = S.gpus[S.nodes[P.node].gpu0 + lowest(mask)]
-                mask = without_lowest(mask)
-                if apply == 1:
-                    X.free_bytes -= more
-                elif X.free_bytes < more:
-                    return False
-            i = P.next
-    return True
+    i = S.jobs[j].part
+    while i >= 0:
+        P = S.parts[i]
+        more = bytes_with(S, j, P.node, accumulation) - bytes_of(S, j, P.node)
+        mask = P.mask
+        while mask != 0:
+            S.gpus[S.nodes[P.node].gpu0 + lowest(mask)].free_bytes -= more
+            mask = without_lowest(mask)
+        i = P.next
 
 
 @core
 def rebatch(S: State, j: Int, accumulation: Int) -> Int:
-    """Let running job `j` go on with so many steps of accumulation. Answers OK or why not."""
+    """Let running job `j` go on with `accumulation` steps. Answers OK or why not."""
     J = S.jobs[j]
-    if J.state != RUNNING:
-        return NOT_RUNNING
-    if not accumulates(S.g[0].address, j, accumulation):
-        return NOT_SUPPORTED
-    if accumulation == J.accumulation:
-        return OK
-    if S.g[0].jobs_per_gpu > 1 and not _change_memory(S.g[0].address, j, accumulation):
-        return MEMORY
+    answer = answer_to_rebatch(S, j, accumulation)
+    if answer != OK or accumulation == J.accumulation:
+        return answer
+    if S.g[0].jobs_per_gpu > 1:
+        _change_memory(S.g[0].address, j, accumulation)
     settle(S, j)
     cease_running(S, j)
     J.accumulation = accumulation

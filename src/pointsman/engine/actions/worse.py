@@ -6,16 +6,17 @@ Running jobs stand in one index ordered from best to worst.
 
 import numpy as np
 
+from pointsman.engine.actions.answers import may_preempt
 from pointsman.engine.actions.eviction_cache import is_worse, remember_failure
 from pointsman.engine.actions.promised import tentatively_free
-from pointsman.engine.actions.verbs import may_preempt
 from pointsman.engine.index.free_gpus import give, take
 from pointsman.engine.index.treap import put_in_order
 from pointsman.engine.jit.compile import cold, core
 from pointsman.engine.placement.eligible import admits, free_gpus, nodes_with, whole_nodes
 from pointsman.engine.placement.few_racks import nodes_in, rack_with
-from pointsman.engine.placement.placing import SPREAD, fits
+from pointsman.engine.placement.placing import fits
 from pointsman.engine.placement.tightest import RACK, free_in, rack_for, takes_any
+from pointsman.engine.state.codes import SPREAD
 from pointsman.engine.state.records import VICTIMS, Int, State
 from pointsman.engine.state.state_pointer import open_state
 
@@ -129,19 +130,19 @@ def _only_beside(S: State, n: Int) -> Int:
 
 @core
 def _free_anywhere(S: State, A: np.void, per_node: Int) -> Int:
-    """Free GPUs, or nodes with so many of them."""
+    """Free GPUs, or nodes with `per_node` of them."""
     return nodes_with(S, A, per_node) if per_node > 0 else free_gpus(S, A)
 
 
 @core
 def _free_in_rack(S: State, A: np.void, rack: Int, per_node: Int) -> Int:
-    """The same in `rack`."""
+    """Free GPUs in `rack`, or nodes there with `per_node` of them."""
     return nodes_in(S, A, rack, per_node) if per_node > 0 else free_in(S, A, rack)
 
 
 @core
 def _best_rack(S: State, A: np.void, wanted: Int, per_node: Int) -> Int:
-    """The rack that suits so many of them best."""
+    """The rack that suits a wish for `wanted` of them best."""
     return rack_with(S, A, wanted, per_node) if per_node > 0 else rack_for(S, A, wanted)
 
 

@@ -16,7 +16,7 @@ sum of the logarithms of their work."""
 DECAYS = (0.9995, 0.999, 0.99, 0.7, 0.95, 0.5)
 FEATURES = 8
 COLUMNS = FEATURES + KEYS
-"""Of State.history_features: the features of a job, and where its keys begin in State.history."""
+"""Columns of State.history_features: the features of a job, and where its keys begin in State.history."""
 FIRST_MEAN = 7.0
 """ln s: what is thought of the work of jobs before the first has finished."""
 LEAST_S = 10.0
@@ -66,7 +66,9 @@ def _note_features(S: State, j: Int) -> None:
 
 @core
 def _set_equations(S: State) -> None:
-    """Of the ridge regression, whose penalty is on departing from the mean of jobs of the same size."""
+    """Set up the equations of the ridge regression, whose penalty is on departing from the mean of jobs of the same
+    size.
+    """
     H = S.history
     for k in range(FEATURES):
         for i in range(FEATURES):

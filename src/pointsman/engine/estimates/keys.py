@@ -44,4 +44,4 @@ def history_of(jobs: "pl.DataFrame") -> History:
 
 
 NOTHING = History(np.zeros(1), np.zeros((1, 1), np.int64))
-"""Of runs without estimates from history."""
+"""The history of runs without estimates from it."""

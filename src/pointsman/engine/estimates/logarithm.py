@@ -10,7 +10,7 @@ from pointsman.engine.jit.compile import core
 LN_2 = 0.6931471805599453
 SQRT_HALF, SQRT_2 = 0.7071067811865476, 1.4142135623730951
 TERMS = 11
-"""Of the series of ln; of exp twice as many."""
+"""Terms of the series of ln; exp has twice as many."""
 
 
 @core

@@ -7,6 +7,26 @@ from pointsman.engine.jit.compile import cold, core
 from pointsman.engine.state.records import ACTIVE, CLAIMING, Int, State
 
 
+@core
+def queue_index(S: State, j: Int) -> Int:
+    """The index of waiting jobs of the queue of job `j` that are eligible on the same nodes as it, for policies that do
+    not order by class.
+    """
+    return S.g[0].classes + S.classes[S.jobs[j].cls].reach * S.g[0].queues + S.jobs[j].queue
+
+
+@core
+def running_index(S: State) -> Int:
+    """The index of running jobs, for policies that order them."""
+    return S.g[0].classes + S.g[0].queues * S.reaches.shape[0]
+
+
+@core
+def stopping_index(S: State) -> Int:
+    """The index of STOPPING jobs."""
+    return running_index(S) + 1
+
+
 @cold
 def enqueue(S: State, j: Int, key: float, aux: float) -> None:
     """Job `j` waits in the index of its class at `key`; `aux` is what `first_below` looks for. One that

@@ -18,7 +18,7 @@ from pointsman.engine.state.state_pointer import open_world, prefetch
 NOT_YET = -2
 """`up` of a job that is not in order yet."""
 FAR = 8
-"""How many places ahead the records of jobs are brought near: so many are gone through while memory answers."""
+"""How many places ahead the records of jobs are brought near: as many are gone through while memory answers."""
 
 
 @core

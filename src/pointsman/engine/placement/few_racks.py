@@ -31,7 +31,7 @@ def nodes_in(S: State, A: np.void, rack: Int, k: Int) -> Int:
 
 @core
 def rack_with(S: State, A: np.void, wanted: Int, k: Int) -> Int:
-    """The rack that suits a wish for so many nodes with k free GPUs best; lowest index among equals, -1 if none has
+    """The rack that suits a wish for `wanted` nodes with k free GPUs best; lowest index among equals, -1 if none has
     one.
     """
     found = np.int64(-1)
@@ -58,7 +58,7 @@ def fullest_with(S: State, A: np.void, rack: Int, k: Int) -> Int:
 
 @cold
 def place_whole_nodes(address: Int, a: Int, nodes: Int, rest: Int) -> Int:
-    """Take so many whole nodes of alternative `a`, which has them. Returns the node for the `rest` GPUs in the rack
+    """Take `nodes` whole nodes of alternative `a`, which has them. Returns the node for the `rest` GPUs in the rack
     of the last one: -1 if none there has them, or there is no rest.
     """
     S = open_state(address)

@@ -4,13 +4,11 @@ import numpy as np
 
 from pointsman.engine.index.bits import bit, lowest, without_lowest
 from pointsman.engine.jit.compile import core
+from pointsman.engine.state.codes import GPU_TAKEN, MEMORY, OK, SHARING_LIMIT
 from pointsman.engine.state.records import ACCUMULATIONS, ENTER, EXIT, SEAT_BITS, Int, State
 from pointsman.engine.state.state_pointer import call_apart
-from pointsman.types import Contention, Reason
+from pointsman.types import Contention
 
-OK, GPU_TAKEN, SHARING_LIMIT, MEMORY = (
-    int(r) for r in (Reason.OK, Reason.GpuTaken, Reason.SharingLimit, Reason.Memory)
-)
 ITERATIONS = int(Contention.ITERATIONS)
 FORWARD, FORWARDS, BACKWARD, BACKWARDS, OVER = 0, 1, 2, 3, 4
 """What a worker is at: ready for its forward, doing it, ready for its backward, doing it, done with the iteration."""

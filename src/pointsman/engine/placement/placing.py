@@ -13,13 +13,9 @@ from pointsman.engine.placement.occupancy import WHOLE
 from pointsman.engine.placement.one_node import best_fit, first_fit, first_whole, most_free
 from pointsman.engine.placement.shapes import fits_shape, place_shape
 from pointsman.engine.placement.tightest import fits_tightly, place_tightly
+from pointsman.engine.state.codes import FEW_RACKS, FIRST_FIT, SPREAD, TIGHTEST
 from pointsman.engine.state.records import DIVIDE, UNPLACE, Int, State
 from pointsman.engine.state.state_pointer import call_apart
-from pointsman.types import Placement
-
-FIRST_FIT, SPREAD, TIGHTEST, FEW_RACKS = (
-    int(p) for p in (Placement.FIRST_FIT, Placement.SPREAD, Placement.TIGHTEST, Placement.FEW_RACKS)
-)
 
 
 @core

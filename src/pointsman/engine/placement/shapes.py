@@ -1,4 +1,4 @@
-"""Places for gangs with a shape: so many nodes with so many GPUs on each (``docs/reference/semantics.md`` §3)."""
+"""Places for gangs with a shape: some nodes with equally many GPUs on each (``docs/reference/semantics.md`` §3)."""
 
 import numpy as np
 
@@ -8,19 +8,17 @@ from pointsman.engine.jit.compile import cold, core
 from pointsman.engine.placement.eligible import nodes_with, some_node_with
 from pointsman.engine.placement.few_racks import fullest_with, nodes_in, rack_with
 from pointsman.engine.placement.one_node import best_fit, first_fit, most_free
+from pointsman.engine.state.codes import FEW_RACKS, FIRST_FIT, SPREAD, TIGHTEST
 from pointsman.engine.state.records import Int, State
 from pointsman.engine.state.state_pointer import open_state
-from pointsman.types import Locality, Placement
+from pointsman.types import Locality
 
-FIRST_FIT, SPREAD, TIGHTEST, FEW_RACKS = (
-    int(p) for p in (Placement.FIRST_FIT, Placement.SPREAD, Placement.TIGHTEST, Placement.FEW_RACKS)
-)
 RACK = int(Locality.RACK)
 
 
 @cold
 def fits_shape(address: Int, a: Int, nodes: Int, k: Int) -> bool:
-    """Whether so many nodes of alternative `a` have k free GPUs; under TIGHTEST, at State.g.within or tighter."""
+    """Whether `nodes` nodes of alternative `a` have k free GPUs; under TIGHTEST, at State.g.within or tighter."""
     S = open_state(address)
     A = S.alts[a]
     if nodes == 1:
@@ -68,7 +66,7 @@ def _give_back_rest(S: State) -> None:
 
 @cold
 def place_shape(address: Int, a: Int, nodes: Int, k: Int) -> None:
-    """Take k GPUs on each of so many nodes of alternative `a`, which has them."""
+    """Take k GPUs on each of `nodes` nodes of alternative `a`, which has them."""
     S = open_state(address)
     A = S.alts[a]
     by_rack = nodes > 1 and (S.g[0].placement == FEW_RACKS or S.g[0].placement == TIGHTEST)

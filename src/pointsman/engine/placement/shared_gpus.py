@@ -32,7 +32,7 @@ def _node_of(S: State, x: Int) -> Int:
 
 @core
 def _be_alone(S: State, j: Int, gpus: Int) -> None:
-    """Job `j` has so many more GPUs to itself; those who have any are listed."""
+    """Job `j` has `gpus` more GPUs to itself; jobs that have any are listed."""
     J = S.jobs[j]
     g = S.g[0]
     J.alone += gpus
@@ -93,7 +93,7 @@ def _exit(S: State, j: Int, x: Int) -> None:
 
 
 @core
-def _admitted(S: State, c: Int, n: Int) -> bool:
+def _admits(S: State, c: Int, n: Int) -> bool:
     """Whether node `n` is UP and eligible for class `c`."""
     C = S.classes[c]
     if S.nodes[n].state != 0:
@@ -106,13 +106,13 @@ def _admitted(S: State, c: Int, n: Int) -> bool:
 
 @core
 def _divided_gpu(S: State, c: Int) -> Int:
-    """Of the GPUs that jobs divide among them, the fullest with room for class `c`, lowest first; -1 if none."""
+    """The fullest GPU that jobs divide among them with room for class `c`, lowest first; -1 if none."""
     milli = S.classes[c].milli
     best = np.int64(-1)
     least = np.int64(WHOLE)
     for n in range(S.nodes.shape[0]):
         mask = S.nodes[n].fractions
-        if mask == 0 or not _admitted(S, c, n):
+        if mask == 0 or not _admits(S, c, n):
             continue
         while mask != 0:
             x = S.nodes[n].gpu0 + lowest(mask)

@@ -8,11 +8,12 @@ from pointsman.engine.index.free_gpus import put_on
 from pointsman.engine.jit.compile import cold, core
 from pointsman.engine.placement.eligible import admits, free_gpus, some_node_with
 from pointsman.engine.placement.one_node import best_fit, most_free
+from pointsman.engine.state.codes import TIGHTEST
 from pointsman.engine.state.records import Int, State
 from pointsman.engine.state.state_pointer import open_state
-from pointsman.types import Locality, Placement
+from pointsman.types import Locality
 
-TIGHTEST, RACK = int(Placement.TIGHTEST), int(Locality.RACK)
+RACK = int(Locality.RACK)
 
 
 @core

@@ -54,7 +54,7 @@ class BaseModel(ABC):
     slowed: ClassVar[str] = "computing takes"
     """Begins the sentence that states ``slow_computing`` of a job: what factors on computing do to its rate."""
     section: ClassVar[str] = ""
-    """The module with its figures in reports, if it has such (`pointsman.report.metrics.sections`)."""
+    """The module with its part of the report, for a model of your own; the report finds those of Pointsman itself."""
 
     @classmethod
     def parse(cls, settings: str) -> Self:
@@ -70,7 +70,7 @@ class BaseModel(ABC):
         raise NotImplementedError
 
     def most_jobs_per_gpu(self, asked: int) -> int:
-        """How many jobs a GPU may have, where factors and policy let it have so many."""
+        """How many jobs a GPU may have, where factors and policy let it have `asked`."""
         return asked
 
     @classmethod
@@ -100,7 +100,7 @@ class BaseModel(ABC):
             raise UsageError(f"the rate model {self.name!r} has its own network model: {self.instead_of_congestion}")
 
     def check_gpu_sharing(self, asked: int | None) -> None:
-        """That the model goes with so many jobs on a GPU, if that was asked for.
+        """Checks that the model goes with `asked` jobs on a GPU, if that was asked for.
 
         Raises:
             UsageError: it does not.
@@ -151,7 +151,7 @@ class Factor(ABC):
     """The options of a run that it adds: type and field (`pointsman.inputs.option.option`)."""
     hooks: ClassVar[str]
     section: ClassVar[str] = ""
-    """As of a base model. Without one, a report lists the options of the factor."""
+    """As for a base model. Without any section, a report lists the options of the factor."""
 
     @classmethod
     def chosen(cls, options: Mapping[str, Any], policy: object, base: BaseModel) -> "Factor | None":

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pointsman.engine.actions.verbs import settle
+from pointsman.engine.actions.running import settle
 from pointsman.engine.jit.compile import cold, core
 from pointsman.engine.rate_models.tabulated import longer_iteration
 from pointsman.engine.state.records import FACTOR_SHIFT, OF_POLICY, SLOW, Int, State

@@ -7,12 +7,14 @@ more.
 
 import numpy as np
 
-from pointsman.engine.actions.factors import begin_running, cease_running
-from pointsman.engine.actions.verbs import ITERATIONS, RUNNING, lay_parts
+from pointsman.engine.actions.held_gpus import lay_parts
+from pointsman.engine.actions.running import begin_running, cease_running
 from pointsman.engine.jit.compile import cold, core
+from pointsman.engine.placement.occupancy import ITERATIONS
 from pointsman.engine.rate_models.felt_factors import ask_factors
 from pointsman.engine.rate_models.links.rings import DUTY_CYCLE, LEVEL, join, leave, worst_uplink
 from pointsman.engine.rate_models.rates import iteration_s, rate_at
+from pointsman.engine.state.codes import RUNNING
 from pointsman.engine.state.records import DIRTY, OF_RUN, Int, State
 
 Trial = tuple[Int, Int, Int, Int, Int]

@@ -43,7 +43,7 @@ def told_profiles(policy: Any, sigma: float, named_models: bool) -> str:
 
 
 def with_error(speeds: Speeds, named: "NamedModels", sigma: float, seed: int) -> Speeds:
-    """The same speeds, of which policies are told wrong: each rate by place, goodput by place and slowdown of a pair
+    """Adds the speeds that policies are told wrong: each rate by place, goodput by place and slowdown of a pair
     times ``exp(sigma * z)``, with ``z`` standard normal by `seed`, model and place, or pair of models.
     """
     if named.nameless:

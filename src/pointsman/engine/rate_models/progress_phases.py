@@ -4,7 +4,7 @@ from the loops.
 
 import numpy as np
 
-from pointsman.engine.actions.verbs import settle
+from pointsman.engine.actions.running import settle
 from pointsman.engine.index.dirty_jobs import mark
 from pointsman.engine.jit.compile import core, exported
 from pointsman.engine.state.due_times import NEVER, after

@@ -53,7 +53,7 @@ class Speeds:
     rate_steps: NDArray[np.void] = field(default_factory=lambda: np.zeros((1, 1), RATE_STEP))
     """RATE_STEP, as `goodputs`: the iterations behind them, where a factor slows computing."""
     stages: int = 0
-    """Of progress, where rates depend on it."""
+    """Stages of progress, where rates depend on it."""
     told: Told | None = None
     """What policies are told, if not the truth."""
 

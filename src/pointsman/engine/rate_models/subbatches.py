@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def without_models(layout: Layout, rows: int = 1) -> NDArray[np.void]:
-    """Of jobs whose model is not known: they fill their GPUs' memory and accumulate nothing."""
+    """Makes the rows of jobs whose model is not known: they fill their GPUs' memory and accumulate nothing."""
     found = np.zeros((rows, len(layout.gpu_types), ACCUMULATIONS), SUBBATCH)
     found["bytes"][:, :, 0] = layout.gpu_memory_bytes.astype(np.int64)
     found["stretch"][:, :, 0] = 1.0

@@ -11,7 +11,9 @@ from pointsman.engine.state.state_pointer import open_state
 
 @exported("int64(int64, int64, int64)")
 def tree(address: Int, what: Int, j: Int) -> Int:
-    """The rate of job `j` where it is, in 1/2**30: that of its model on so many racks over its communication cost."""
+    """The rate of job `j` where it is, in 1/2**30: that of its model on its number of racks, over its communication
+    cost.
+    """
     S = open_state(address)
     g = S.g[0]
     J = S.jobs[j]

@@ -6,6 +6,7 @@ from pointsman.engine.index.bits import bit, count
 from pointsman.engine.jit.compile import core
 from pointsman.engine.placement.eligible import admits
 from pointsman.engine.placement.occupancy import WHOLE, bytes_of, jobs_on, sits
+from pointsman.engine.state.codes import HELD, PENDING, RUNNING, STARTING, STOPPING
 from pointsman.engine.state.invariants import (
     CLAIMED,
     CLASS,
@@ -23,11 +24,6 @@ from pointsman.engine.state.invariants import (
     TIMES,
 )
 from pointsman.engine.state.records import CLAIMING, Int, State, World
-from pointsman.types import JobState
-
-PENDING, STARTING, RUNNING, STOPPING, HELD = (
-    int(s) for s in (JobState.PENDING, JobState.STARTING, JobState.RUNNING, JobState.STOPPING, JobState.HELD)
-)
 
 
 @core
@@ -209,7 +205,7 @@ def _audit_nodes(S: State) -> Int:
 
 
 @core
-def _unclaimed(S: State) -> Int:
+def _count_unclaimed(S: State) -> Int:
     """GPUs of stopping jobs that no job claims."""
     unclaimed = np.int64(0)
     for j in range(S.g[0].slots):
@@ -241,7 +237,7 @@ def _audit_claims(S: State) -> Int:
         N = S.nodes[n]
         claimed -= count(N.claimed)
         idle += count(N.claimed & ~N.held)
-    known = _unclaimed(S) == S.g[0].unclaimed and idle == S.g[0].idle_claimed
+    known = _count_unclaimed(S) == S.g[0].unclaimed and idle == S.g[0].idle_claimed
     return CLAIMED if claimed != 0 or not known else np.int64(0)
 
 

@@ -14,7 +14,7 @@ _RUNNING = int(JobState.RUNNING)
 
 
 def blindfolded(handle: Handle) -> Handle:
-    """The same without the truth: estimates for work, no arrivals to come, no scripted events, no failing starts, no
+    """Removes the truth: estimates for work, no arrivals to come, no scripted events, no failing starts, no
     log, no outcomes. Its events are yet to be put into the heap anew, by `reschedule` of a loop.
     """
     world, clock, jobs, now = handle.world, handle.world.clock, handle.jobs, int(handle.state.g["now"][0])

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _MOST = {"s": 1e9, "GPU-s": 1e15}
 """By unit, how much a parameter may be: times must have room in the engine's int64 milliseconds."""
 _LEAST_S = 0.001
-"""Of a time other than 0: the engine counts whole milliseconds."""
+"""The least time other than 0: the engine counts whole milliseconds."""
 
 
 @runtime_checkable

@@ -14,11 +14,12 @@ from pointsman.errors import RunError, UsageError
 MOST_EVENTS: Final = "POINTSMAN_MOST_EVENTS"
 """The environment variable that says how many events a run may keep."""
 FEWEST_MOST, MOST_OF_A_JOB = 5_000_000, 5
-"""Without it: so many, or so many for each job if that is more. An event takes about 200 bytes until it is written."""
+"""Without it: that many, or that many for each job if that is more. An event takes about 200 bytes until it is written.
+"""
 
 
 def most_events(jobs: int) -> int:
-    """How many events a run of so many jobs may keep.
+    """How many events a run of `jobs` jobs may keep.
 
     Raises:
         UsageError: the environment says something that is no number.
@@ -42,7 +43,7 @@ class KeptLog:
         self.speeds: list[NDArray[np.void]] = []
 
     def copy(self) -> "KeptLog":
-        """The same, which can go on by itself; the parts are shared, for none is ever changed."""
+        """Makes a copy that can go on by itself; the parts are shared, since none is ever changed."""
         other = KeptLog(may_drop=self.may_drop)
         other.dropped, other.events, other.speeds = self.dropped, list(self.events), list(self.speeds)
         return other

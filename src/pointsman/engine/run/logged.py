@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from pointsman.cluster.hostlist import nodes_named
-from pointsman.engine.run.result import Result
+from pointsman.engine.run.result import RunData
 from pointsman.engine.setup.prepare import milliseconds
 from pointsman.errors import UsageError
 from pointsman.inputs.messages import counted
@@ -18,6 +18,7 @@ from pointsman.workload import Workload
 from pointsman.workload.columns import LOGGED
 from pointsman.workload.rules.kept_columns import kept_columns
 
+Kind = TypeVar("Kind", bound=RunData)
 SAMPLES: Final = 1000
 UNKNOWN: Final = "UNKNOWN"
 """State of a job of which the log does not say when it started."""
@@ -42,7 +43,7 @@ PLACES_UNTOLD: Final = (
 PLACES_TOLD: Final = "schedule and places are the log's own; what it does not record, such as preemptions, is left open"
 
 
-def as_logged(workload: Workload, run: Result) -> Result:
+def as_logged(workload: Workload, run: Kind) -> Kind:
     """The schedule that the log of `workload` records, for the jobs, the cluster and the seed of `run`.
 
     A job waited from its submission to its first start. It was pending for all of its time in the system that its
@@ -61,13 +62,19 @@ def as_logged(workload: Workload, run: Result) -> Result:
     jobs = _times(_beside_log(workload, run))
     if jobs["node_list"].null_count() == jobs.height:
         jobs = jobs.drop("node_list")
-        return Result(jobs, None, _series(jobs), _info(run, [PLACES_UNTOLD]))
+        return _with_schedule(run, jobs, [PLACES_UNTOLD])
     jobs = _with_places(jobs, run.info)
-    return Result(jobs, None, _series(jobs), _info(run, [PLACES_TOLD, *_said_of_places(jobs)]))
+    return _with_schedule(run, jobs, [PLACES_TOLD, *_said_of_places(jobs)])
 
 
-def with_seed(logged: Result, seed: int) -> Result:
-    """The same schedule under another seed, on which it does not depend."""
+def _with_schedule(run: Kind, jobs: pl.DataFrame, assumptions: list[str]) -> Kind:
+    return replace(
+        run, jobs=jobs, events=None, series=_series(jobs), info=_info(run, assumptions), speeds=None, learnt={}
+    )
+
+
+def with_seed(logged: Kind, seed: int) -> Kind:
+    """Gives the schedule another seed, on which it does not depend."""
     return replace(logged, info=logged.info | {"seed": seed})
 
 
@@ -84,7 +91,7 @@ def check_starts(start_s: pl.Series) -> None:
         raise UsageError(f"the log says of {known:,} of {len(start_s):,} jobs only when they started")
 
 
-def _beside_log(workload: Workload, run: Result) -> pl.DataFrame:
+def _beside_log(workload: Workload, run: RunData) -> pl.DataFrame:
     """The jobs of the run, with the times that the log has of them."""
     told = ("job_id", "start_s", "end_s", "fraction", "node_list")
     log = workload.jobs.select(*told, gpus_l="gpus", duration_l="duration_s")
@@ -218,7 +225,7 @@ def _sum_since(since: NDArray[np.float64], what: NDArray[np.float64], at: NDArra
     return sums[np.searchsorted(since[order], at, side="right")]
 
 
-def _info(run: Result, told: list[str]) -> dict[str, Any]:
+def _info(run: RunData, told: list[str]) -> dict[str, Any]:
     own = {"policy": AS_LOGGED, "policy_name": AS_LOGGED, "logged": True, "needs": "none", "knowledge": "recorded"}
     unknown = dict.fromkeys(("engine_s", "decisions", "events", "wall_s"))
     of_run = {name: run.info[name] for name in _OF_RUN if name in run.info}

@@ -8,7 +8,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from pointsman.cluster import Cluster
-from pointsman.engine.run.result import Result
+from pointsman.engine.run.result import RunData
 from pointsman.engine.run.simulation import Simulation
 from pointsman.engine.run.snapshot import copied
 from pointsman.engine.run.view import unsettled_ms
@@ -30,7 +30,7 @@ _COLUMNS = ("job_id", "user", "queue", "partition", "model", "gpu_type", "gpus",
 
 def make_result(
     simulation: Simulation, prepared: Prepared, workload: Workload, cluster: Cluster, choices: dict[str, Any]
-) -> Result:
+) -> RunData:
     """The result of a run that has ended or was cut.
 
     `choices` are the entries of ``Result.info`` that say what was asked for: policy, needs, params, placement,
@@ -70,7 +70,7 @@ def make_result(
     if prepared.terms.base_model.tells_done:
         jobs = jobs.with_columns(done_s=_done_s(simulation, jobs, choices.get("until_s")))
     learnt = getattr(simulation.policy, "learnt", dict)()
-    return Result(jobs, events, _series(simulation), info, _speeds(simulation), learnt)
+    return RunData(jobs, events, _series(simulation), info, _speeds(simulation), learnt)
 
 
 def _assumptions(prepared: Prepared, needs: str) -> list[str]:
@@ -126,8 +126,8 @@ def _jobs(simulation: Simulation, prepared: Prepared, origin_s: float) -> pl.Dat
         lost_s=pl.Series(outcomes["lost"] / 1000.0),
         comm_s=pl.Series(outcomes["waited"] / 1000.0),
         nodes=pl.Series(outcomes["nodes"].astype(np.int64)),
-        locality=_named(locality, {**_LOCALITIES, _NOWHERE: None}, pl.String()),
-        state=_named(state, _STATES, pl.String()),
+        locality=_names_of_codes(locality, {**_LOCALITIES, _NOWHERE: None}, pl.String()),
+        state=_names_of_codes(state, _STATES, pl.String()),
     )
 
 
@@ -165,7 +165,7 @@ def _with_unfinished(simulation: Simulation) -> NDArray[np.void]:
     return outcomes
 
 
-def _named(codes: NDArray[np.int64], names: Mapping[int, str | None], dtype: pl.DataType) -> pl.Series:
+def _names_of_codes(codes: NDArray[np.int64], names: Mapping[int, str | None], dtype: pl.DataType) -> pl.Series:
     """The name of each code; all codes from the least to the most that has a name have places in one table."""
     least = min(names)
     place = np.full(max(names) + 1 - least, len(names), np.uint32)  # a code without a name is refused as out of bounds
@@ -195,11 +195,11 @@ def _events(simulation: Simulation, jobs: pl.DataFrame) -> pl.DataFrame:
         {
             "time_ms": column["time"],
             "seq": column["seq"],
-            "kind": _named(column["kind"], _KINDS, _words(_KINDS)),
+            "kind": _names_of_codes(column["kind"], _KINDS, _words(_KINDS)),
             "row": column["row"],
             "attempt": column["attempt"],
             "arg": column["arg"],
-            "reason": _named(column["reason"], _REASONS, _words(_REASONS)),
+            "reason": _names_of_codes(column["reason"], _REASONS, _words(_REASONS)),
             "node": column["node"],
             "gpu_mask": column["mask"],
             "gpus": np.bitwise_count(column["mask"].view(np.uint64)).astype(np.int64),

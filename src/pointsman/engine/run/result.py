@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import Any
 
 import polars as pl
@@ -11,7 +10,7 @@ from pointsman.workload.frames import as_pandas
 
 
 @dataclass(frozen=True, repr=False)
-class Result:
+class RunData:
     """One run of one policy on one workload and cluster.
 
     Attributes:
@@ -47,11 +46,8 @@ class Result:
         source = (self.info.get("workload") or {}).get("source", "jobs")
         policy = self.info.get("policy_name") or self.info.get("policy", "?")
         silent = "" if self.events is not None or self.info.get("logged") else ", without events"
-        return f"Result({policy} on {source}, {self.jobs.height:,} jobs, seed {self.info.get('seed', 0)}{silent})"
-
-    def _repr_html_(self) -> str:
-        """For notebooks: the table that `pointsman simulate` prints."""
-        return self.summary._repr_html_()
+        told = f"{policy} on {source}, {self.jobs.height:,} jobs, seed {self.info.get('seed', 0)}{silent}"
+        return f"{type(self).__name__}({told})"
 
     def to_pandas(self) -> Any:
         """`jobs` as a pandas DataFrame; pandas must be installed, pyarrow need not be."""
@@ -60,16 +56,3 @@ class Result:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """`jobs` for other libraries: ``pyarrow.table(result)``, ``polars.DataFrame(result)``."""
         return self.jobs.__arrow_c_stream__(requested_schema)
-
-    @property
-    def summary(self) -> Any:
-        """Its figures, as `pointsman.summarise` gives them."""
-        return import_module("pointsman.report.metrics.summary").summarise(self)
-
-    @property
-    def plot(self) -> Any:
-        """Figures of this run, and of `others` beside it: ``result.plot.jct_cdf(ax=ax)``, ``.pending_by_gpus``,
-        ``.fairness_cdf``, as in ``pointsman.report.plots``.
-        """
-        # by name, for a report is made of results and not the other way round
-        return import_module("pointsman.report.plots").Plots(self)

@@ -73,7 +73,7 @@ class Simulation:
         """How a policy is had by its name, for `View.what_if`."""
         own = getattr(policy, "placement", None)
         self.placement = Placement(int(handle.state.g[0]["placement"])) if own is None else Placement.CONSOLIDATED
-        """Of the run, where a policy has none of its own."""
+        """The placement of the run, for a policy that has none of its own."""
         self.hosted = not isinstance(policy, CompiledPolicy)
         self.loop, hooks = load_policy(getattr(policy, "hooks", HOSTED_HOOKS))
         for hook, address in hooks.items():
@@ -139,7 +139,7 @@ class Simulation:
         return stop
 
     def _host(self, until_ms: int) -> int:
-        """Let a Python policy decide, so many times at most."""
+        """Let a Python policy decide, `_CHUNK` times at most."""
         policy: Any = self.policy
         run, address, decide, clock = self.loop.run, self.handle.address, policy.decide, time.perf_counter
         view = self.view
@@ -197,19 +197,19 @@ class Simulation:
         return self._beside(handle, policy_of_its_own(self.policy), KeptLog())
 
     def what_if(self, policy: "str | CompiledPolicy | Policy") -> "Simulation":
-        """The same under another policy: see `View.what_if`."""
-        given = self._named(policy) if isinstance(policy, str) else Named(policy)
+        """A copy of this simulation under another policy: see `View.what_if`."""
+        given = self._find_policy(policy) if isinstance(policy, str) else Named(policy)
         check_told_of_cluster(given.policy, self.policy)
         own = given._replace(policy=policy_of_its_own(given.policy))
         return self._under(blindfolded(snapshot(self.handle, room=False)), *own, KeptLog())
 
-    def _named(self, name: str) -> Named:
+    def _find_policy(self, name: str) -> Named:
         if self.named is None:
             raise UsageError(f"this run has no policies by name: give what_if a policy object, not {name!r}")
         return self.named(name)
 
     def adopt(self, policy: CompiledPolicy | Policy, round_ms: int = 0) -> "Simulation":
-        """The same state under another policy, from now on (``semantics.md`` §13); this simulation is not to be run
+        """This state under another policy, from now on (``semantics.md`` §13); this simulation is not to be run
         again. With `round_ms`, the policy decides only at its multiples.
 
         Raises:
@@ -282,7 +282,7 @@ class Simulation:
 
 
 def policy_of_its_own(policy: Any) -> Any:
-    """The same policy with a memory of its own, where it is written in Python and has ``copy()``."""
+    """Gives a policy a memory of its own, where it is written in Python and has ``copy()``."""
     return policy.copy() if not isinstance(policy, CompiledPolicy) and hasattr(policy, "copy") else policy
 
 

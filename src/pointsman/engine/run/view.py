@@ -248,7 +248,7 @@ class View:
         return _REASONS[self._entries.resize(self._address, index(job), placed)]
 
     def rebatch(self, job: int, accumulation: int) -> Reason:
-        """Let running `job` go on with so many steps of accumulation. OK, or why not."""
+        """Let running `job` go on with `accumulation` steps. OK, or why not."""
         return _REASONS[self._entries.rebatch(self._address, index(job), index(accumulation))]
 
     def with_room(self, job: int, accumulation: int = 1) -> list[tuple[int, int]]:

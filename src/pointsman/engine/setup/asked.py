@@ -148,7 +148,7 @@ def _demands(
         demands.append(Demand(gpus, sets, queue if limits[queue] >= 0 else -1, milli, per_node))
     if not too_wide_for:
         return cls, demands, workload
-    mend = _without_wide if oversized == "drop" else _narrowed
+    mend = _without_wide if oversized == "drop" else _narrow
     return _demands(mend(workload, cls, too_wide_for), layout, pools, limits, placement, "refuse", by)
 
 
@@ -164,7 +164,7 @@ def _without_wide(workload: Workload, cls: NDArray[np.int64], widest: dict[int, 
     return workload.with_jobs(kept, reason=TOO_WIDE)
 
 
-def _narrowed(workload: Workload, cls: NDArray[np.int64], widest: dict[int, Widest]) -> Workload:
+def _narrow(workload: Workload, cls: NDArray[np.int64], widest: dict[int, Widest]) -> Workload:
     gpus, per_node = (workload.jobs[name].to_numpy().copy() for name in ("gpus", "per_node"))
     for c, most in widest.items():
         gpus[cls == c], per_node[cls == c] = most

@@ -273,7 +273,7 @@ def parameters_of(policy: Any) -> NDArray[np.float64]:
 
 
 def _role(factor: Factor, factors: Sequence[Factor]) -> int:
-    """Of a factor of a run that has these."""
+    """The role of a factor in a run that has these."""
     if factor.instead_of:
         return OF_POLICY
     return OF_RUN if any(factor.name in other.instead_of for other in factors) else OF_BOTH
@@ -299,12 +299,12 @@ def _crossings(n: int) -> NDArray[np.void]:
 
 
 def inbox_rows(seats: int) -> int:
-    """Rows of an inbox for the events of one instant, where jobs can hold so many GPUs."""
+    """Rows of an inbox for the events of one instant, where jobs can hold `seats` GPUs."""
     return 2 * seats + 1024
 
 
 def with_larger_inbox(handle: Handle, known: int | None = None) -> Handle:
-    """The same state with twice the room for events; or with room for so many besides those of one instant."""
+    """Gives the state twice the room for events; or room for `known` besides those of one instant."""
     old = handle.state.inbox
     rows = 2 * len(old) if known is None else known + inbox_rows(handle.state.occupants.size)
     if rows <= len(old):
@@ -315,7 +315,7 @@ def with_larger_inbox(handle: Handle, known: int | None = None) -> Handle:
 
 
 def with_new_memory(handle: Handle, needed: int) -> Handle:
-    """The same state with an empty memory for a policy that needs so many numbers."""
+    """Gives the state an empty memory for a policy that needs `needed` numbers."""
     handle.state.memory[:] = 0.0
     if needed <= len(handle.state.memory):
         return handle

@@ -62,15 +62,15 @@ class Demand:
     limited_queue: int
     """Index of the queue where that queue has a limit, else -1."""
     milli: int = 1000
-    """Of one GPU, if it asks for a fraction and GPUs are shared."""
+    """Thousandths of one GPU, if it asks for a fraction and GPUs are shared."""
     per_node: int = 0
-    """Of a shape: the GPUs on each of its nodes; 0: any nodes will do."""
+    """GPUs on each node of a shape; 0: any nodes will do."""
     elastic: tuple[int, int] | None = None
     """Fewest and most GPUs, where they may be others than it asks for."""
 
     @property
     def nodes(self) -> int:
-        """Of a shape; 0 without one."""
+        """Nodes of a shape; 0 without one."""
         return self.gpus // self.per_node if self.per_node else 0
 
 
@@ -102,7 +102,9 @@ def sizes_of(pools: Pools, members: tuple[int, ...]) -> NDArray[np.int64]:
 
 
 def most_in_rack(pools: Pools, members: tuple[int, ...], rack_of_node: NDArray[np.int64], per_node: int) -> int:
-    """GPUs that the rack with most has on nodes of these pools; with `per_node` > 0, nodes that have so many."""
+    """GPUs that the rack with most has on nodes of these pools; with `per_node` > 0, nodes that have that
+    many or more.
+    """
     nodes = np.concatenate([pools.members[p] for p in members])
     sizes = pools.sizes[pools.pool_of_node[nodes]]
     counts = sizes >= per_node if per_node else sizes

@@ -54,7 +54,9 @@ class Overheads(BaseModel):
         return self.checkpoint_every_s if self.loses_since_checkpoint else 0.0
 
     def at_interval(self, checkpoint_every_s: float) -> "Overheads":
-        """The same where a preempted job loses its work since the last checkpoint of so many seconds; nothing at 0."""
+        """Makes a preempted job lose its work since its last checkpoint, one every `checkpoint_every_s` seconds;
+        nothing at 0.
+        """
         fields = self.model_dump() | {SWITCH: checkpoint_every_s > 0}
         return Overheads(**fields | ({"checkpoint_every_s": checkpoint_every_s} if checkpoint_every_s > 0 else {}))
 
@@ -74,7 +76,7 @@ REALISTIC = Overheads(start_s=10.0, stop_s=5.0, restore_s=20.0, lost_s=0.0, chec
 """Ours: a container starts in 10 s, a checkpoint is written in 5 s and read in 20 s, one every half hour."""
 
 PERIODIC = REALISTIC.model_copy(update={SWITCH: True})
-"""The same, where a job that is asked to stop writes no checkpoint."""
+"""The realistic overheads, where a job that is asked to stop writes no checkpoint."""
 NAMED = {"none": Overheads(), "realistic": REALISTIC, "periodic": PERIODIC}
 
 

@@ -139,7 +139,7 @@ def _times(jobs: pl.DataFrame, path: str) -> tuple[NDArray[np.float64], NDArray[
 def _elastic(
     demands: list[Demand], cls: NDArray[np.int64], speeds: Speeds, speed: NDArray[np.int64] | int
 ) -> list[Demand]:
-    """The same, where jobs that tune their batches may have any number of GPUs that their rates are known for. Those
+    """Lets jobs that tune their batches have any number of GPUs that their rates are known for. Those
     with a shape keep it.
     """
     adapts = np.any(speeds.goodputs.reshape(len(speeds.models), -1) > 0.0, axis=1)

@@ -26,7 +26,7 @@ def too_wide(workload: Workload, row: int, gpus: int, per_node: int, widest: Wid
         cause = f"asks for {counted(gpus, 'GPU')}, and {most}"
     fewer = "use fewer schedulers, or a larger cluster" if schedulers > 1 else "use a larger cluster"
     fix = f"{fewer}, or --oversized drop or clamp" + (", or --ignore shape" if per_node else "")
-    return _refused(workload, row, cause, fix, TooWideError)
+    return _refusal(workload, row, cause, fix, TooWideError)
 
 
 def shape_of(gpus: int, per_node: int) -> str:
@@ -55,7 +55,7 @@ def check_shapes(workload: Workload, policy: object) -> None:
         shape = shape_of(int(workload.jobs["gpus"][row]), int(per_node[row]))
         name = getattr(policy, "name", type(policy).__name__)
         cause = f"asks for {shape}, and policy {name!r} changes how many GPUs jobs have"
-        raise _refused(workload, row, cause, "leave the shapes out by --ignore shape, or the policy")
+        raise _refusal(workload, row, cause, "leave the shapes out by --ignore shape, or the policy")
 
 
 def check_node_sizes(workload: Workload, layout: Layout) -> None:
@@ -69,7 +69,7 @@ def check_node_sizes(workload: Workload, layout: Layout) -> None:
         row = int((per_node > size).arg_max() or 0)
         shape = shape_of(int(workload.jobs["gpus"][row]), int(per_node[row]))
         cause = f"asks for {shape}, and no node has more than {size:,}"
-        raise _refused(workload, row, cause, "use a cluster of larger nodes, or --ignore shape")
+        raise _refusal(workload, row, cause, "use a cluster of larger nodes, or --ignore shape")
 
 
 def nowhere(
@@ -80,7 +80,7 @@ def nowhere(
     if not may_use(partition, names):
         cause = f"asks for partition {partition!r:.60}, which the cluster does not have"
         has = f"its partitions are {', '.join(names)}; add it to the cluster file"
-        return _refused(workload, row, cause, f"{has}, {WITHOUT.format(column='partition')}")
+        return _refusal(workload, row, cause, f"{has}, {WITHOUT.format(column='partition')}")
     here = [p for p, names in enumerate(pools.partitions) if may_use(partition, names)]
     kinds = ", ".join(dict.fromkeys(layout.gpu_types[pools.gpu_types[p]] for p in here))
     where = f"partition {partition!r:.60}" if partition else "the cluster"
@@ -89,7 +89,7 @@ def nowhere(
     if others := [one for one in asked[1:] if not layout.types_called(one)]:
         cause += f"; other jobs ask for {', '.join(others[:MOST_TYPES])}, which the cluster does not have either"
     fix = f"it has {kinds}; {_with_types(asked)}, {WITHOUT.format(column='gpu_type')}"
-    return _refused(workload, row, cause, fix)
+    return _refusal(workload, row, cause, fix)
 
 
 def _types_of(workload: Workload, kind: str | None) -> list[str]:
@@ -107,7 +107,7 @@ def _with_types(asked: list[str]) -> str:
     return "make a cluster with the types of the log by 'pointsman cluster suggest LOG -o FILE'"
 
 
-def _refused(workload: Workload, row: int, cause: str, fix: str, kind: type[InputError] = InputError) -> InputError:
+def _refusal(workload: Workload, row: int, cause: str, fix: str, kind: type[InputError] = InputError) -> InputError:
     source = workload.provenance
     job_id = str(workload.jobs["job_id"][row])
     line = line_of(source, job_id)

@@ -12,13 +12,13 @@ class Widest(NamedTuple):
 
     gpus: int
     per_node: int
-    """Of a shape: the GPUs on each node; else 0."""
+    """GPUs on each node of a shape; else 0."""
 
 
 def widest_of(
     pools: Pools, sets: tuple[tuple[int, ...], ...], limit: int, scattered: bool, gpus: int, per_node: int
 ) -> Widest:
-    """The widest that fits under some alternative, and the queue's `limit` (-1: none). Of a shape of `per_node` GPUs
+    """The widest that fits under some alternative, and the queue's `limit` (-1: none). With a shape of `per_node` GPUs
     on each node, it has no more nodes than the job, and fewer GPUs on each only if no node has so many.
     """
     nodes = gpus // per_node if per_node else 0

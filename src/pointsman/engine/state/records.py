@@ -671,7 +671,7 @@ class World(NamedTuple):
     clock: np.ndarray  # CLOCK, (1,)
     truth: np.ndarray  # TRUTH, (slots,)
     chains: np.ndarray  # CHAIN, (slots,)
-    heap: np.ndarray  # HEAP, (slots + heap.AROUND,)
+    heap: np.ndarray  # HEAP, (slots + event_heap.AROUND,)
     trace: np.ndarray  # TRACE, (N,), shared, and never written by compiled code
     script: np.ndarray  # SCRIPT
     outcomes: np.ndarray  # OUTCOME, (N,); state 0 until the job has ended

@@ -76,7 +76,7 @@ WORLD_ARRAYS = {
     "script": (SCRIPT, 1), "outcomes": (OUTCOME, 1), "told_numbers": (_FLOAT, 2), "samples": (SAMPLE, 1),
 }  # fmt: skip
 if tuple(STATE_ARRAYS) != State._fields or tuple(WORLD_ARRAYS) != World._fields:
-    raise AssertionError("handle.py and records.py disagree on the arrays of the state")
+    raise AssertionError("state_pointer.py and records.py disagree on the arrays of the state")
 
 ARGUMENTS["State"] = STATE_ARRAYS, WORLD_ARRAYS
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from pointsman.engine.actions.verbs import ITERATIONS
 from pointsman.engine.jit.compile import cold, core, exported
+from pointsman.engine.placement.occupancy import ITERATIONS
 from pointsman.engine.run.loop.instants import ADVANCE, COMMIT, REVIEW_CLAIMS, instant, log_is_full, next_time
 from pointsman.engine.run.sampling import sample
 from pointsman.engine.run.stops import AUDIT_FAILED, DECISIONS, DONE, HOSTED, LOG_FULL, UNTIL

@@ -1,11 +1,12 @@
 """Jobs that are there already take their places in a state that has not begun (`pointsman.live.world`)."""
 
-from pointsman.engine.actions.factors import begin_running
-from pointsman.engine.actions.verbs import PENDING, RUNNING, STARTING, STOPPING, bind, note_stopping, take_place
+from pointsman.engine.actions.held_gpus import bind, note_stopping, take_place
+from pointsman.engine.actions.running import begin_running
 from pointsman.engine.estimates.history import FORETELL
 from pointsman.engine.index.dirty_jobs import mark
 from pointsman.engine.jit.compile import exported
 from pointsman.engine.run.loop import job_events
+from pointsman.engine.state.codes import PENDING, RUNNING, STARTING, STOPPING
 from pointsman.engine.state.records import Int
 from pointsman.engine.state.state_pointer import call_apart, open_state, open_world
 

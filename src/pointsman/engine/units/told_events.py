@@ -6,15 +6,8 @@ A node that fails takes no jobs, and frees nothing: of its jobs somebody says wh
 import numpy as np
 
 from pointsman.engine.actions.claims import end_claim_of
-from pointsman.engine.actions.verbs import (
-    PENDING,
-    RUNNING,
-    STARTING,
-    STOPPING,
-    become_pending,
-    settle,
-    withdraw,
-)
+from pointsman.engine.actions.running import settle
+from pointsman.engine.actions.verbs import become_pending, withdraw
 from pointsman.engine.index.dirty_jobs import mark
 from pointsman.engine.index.queues import dequeue
 from pointsman.engine.jit.compile import core, exported
@@ -34,6 +27,7 @@ from pointsman.engine.run.loop.hooks import tell, tell_rate
 from pointsman.engine.run.loop.job_events import apply, submit
 from pointsman.engine.run.loop.node_events import change_node, slot_of
 from pointsman.engine.run.loop.rating import schedule
+from pointsman.engine.state.codes import PENDING, RUNNING, STARTING, STOPPING
 from pointsman.engine.state.due_times import NEVER
 from pointsman.engine.state.records import Int, State, World
 from pointsman.engine.state.state_pointer import open_state, open_world

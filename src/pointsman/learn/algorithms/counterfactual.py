@@ -120,7 +120,7 @@ class Counterfactual(Replayed):
     def _learn(self) -> dict[str, float]:
         """Passes over the batch; returns the loss of the first, and what was gained by what was done."""
         batch, config = self.batch, self.config
-        gains, targets, there = self._told()
+        gains, targets, there = self._targets()
         told = [self._update(torch.from_numpy(rows), targets, there) for rows in self._minibatches()]
         rows = np.arange(len(gains))
         done = np.where(batch.done > 0, gains[rows, batch.done - 1], 0.0)
@@ -133,9 +133,9 @@ class Counterfactual(Replayed):
             "other_choices": float((batch.done > 0).mean()),
         }
 
-    def _told(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
-        """Of the batch (D, TRIED - 1): how much better than the scorer's choice each other was, the same as it is
-        learnt, and whether there was one.
+    def _targets(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
+        """Returns for the batch (D, TRIED - 1): how much better than the scorer's choice each other was, the same as it
+        is learnt, and whether there was one.
         """
         batch, most = self.batch, self.config.most
         there = batch.tried[:, 1:] >= 0
@@ -144,11 +144,11 @@ class Counterfactual(Replayed):
 
     def loss(self) -> Tensor:
         """Mean square error on the whole batch, with its gradient."""
-        _, targets, there = self._told()
+        _, targets, there = self._targets()
         return self._loss(torch.arange(self.config.decisions), targets, there)
 
     def _minibatches(self) -> list[NDArray[np.int64]]:
-        """Of each pass, in an order of its own."""
+        """Draws the minibatches of each pass, in an order of its own."""
         orders = [torch.randperm(self.config.decisions, generator=self.generator) for _ in range(self.config.epochs)]
         return [rows.numpy() for order in orders for rows in order.split(self.config.minibatch)]
 

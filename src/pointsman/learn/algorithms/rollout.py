@@ -30,7 +30,7 @@ class Step:
 
     reward: Floats
     discount: Floats
-    """Of what follows: gamma ** (time that passed / tau); 0 where nothing follows."""
+    """The discount of what follows: gamma ** (time that passed / tau); 0 where nothing follows."""
     over: Bools
     """The episode ended or was cut off; the next step begins another, whatever its action."""
     real: Bools

@@ -23,7 +23,7 @@ LINE = 8
 """Words of a cache line."""
 
 
-class Arena:
+class BatchState:
     """The handles of N copies of `template` and the rows of words behind them."""
 
     def __init__(self, template: Handle, copies: int) -> None:

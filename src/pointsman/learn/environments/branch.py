@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from pointsman.engine.jit.loaded import unit
 from pointsman.errors import UsageError
-from pointsman.learn.environments.batch_state import Arena
+from pointsman.learn.environments.batch_state import BatchState
 from pointsman.learn.environments.compiled import columns
 from pointsman.learn.environments.loading import BRANCHING
 from pointsman.learn.environments.setting import Made
@@ -18,13 +18,13 @@ class Branch:
         if made.choice != "gangs":
             raise UsageError("choices can be tried in PlaceGang only")
         self._worth = unit(BRANCHING).worth_of
-        self._arena, self._rules = Arena(made.template, 1), rules
+        self._batch, self._rules = BatchState(made.template, 1), rules
         self._desk = np.zeros((1, columns.DESK), np.int64)
-        self._desk[:, columns.ADDRESS] = self._arena.addresses
+        self._desk[:, columns.ADDRESS] = self._batch.addresses
         self._windows = np.zeros((1, made.setting.slots), np.int64)
         self._masks = np.zeros((1, made.actions), np.int8)
         self._answers = np.zeros((1, columns.ANSWER))
-        self._mean_ms = float(made.bank.prepared.trace["work"].mean())
+        self._mean_ms = float(made.pool.prepared.trace["work"].mean())
         self._scale = float(made.template.state.g["gpus"][0]) * made.setting.tau_s * 1000.0 / self._mean_ms
 
     def worth(
@@ -38,7 +38,7 @@ class Branch:
         """
         found = np.zeros(len(actions))
         self._worth(
-            row, window, mask, self._desk, self._arena.rows, self._windows, self._masks, self._answers, self._rules,
+            row, window, mask, self._desk, self._batch.rows, self._windows, self._masks, self._answers, self._rules,
             np.asarray(actions, np.int64), weights, reach * self._mean_ms, found,
         )  # fmt: skip
         return found * self._scale

@@ -18,7 +18,7 @@ _WORDS = TRACE.itemsize // 8
 
 
 @dataclass(frozen=True)
-class Bank:
+class EpisodePool:
     """M episodes of at most `longest` jobs."""
 
     prepared: Prepared
@@ -27,21 +27,21 @@ class Bank:
     longest: int
 
 
-def make_bank(
+def make_episode_pool(
     workloads: Sequence[Workload],
     layout: Layout,
     terms: Terms,
     *,
     assign_models: int | None,
     profiles: Sequence[str | Path] = (),
-) -> Bank:
+) -> EpisodePool:
     """The episodes of `workloads`, one each; each begins with its first submit. Gangs that never fit are refused.
 
     Raises:
         InputError: a workload is empty, or has a gang that never fits, or the estimate asks for limits that it lacks.
     """
     together = pl.concat(
-        _named(work.jobs, assign_models).with_columns(
+        _assign_models(work.jobs, assign_models).with_columns(
             pl.col("submit_s") - pl.col("submit_s").first(), episode=pl.lit(k, pl.Int64)
         )
         for k, work in enumerate(workloads)
@@ -53,10 +53,10 @@ def make_bank(
     for k, count in enumerate(counts.tolist()):
         rows[k, 0] = count
         rows[k, 1 : 1 + count * _WORDS] = np.ascontiguousarray(prepared.trace[episode == k]).view(np.int64).ravel()
-    return Bank(prepared, rows, int(counts.max()))
+    return EpisodePool(prepared, rows, int(counts.max()))
 
 
-def _named(jobs: pl.DataFrame, seed: int | None) -> pl.DataFrame:
+def _assign_models(jobs: pl.DataFrame, seed: int | None) -> pl.DataFrame:
     """The jobs, those without a model given one by `seed`, if there is one."""
     if seed is None:
         return jobs

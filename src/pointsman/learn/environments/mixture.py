@@ -48,18 +48,18 @@ class Mixture(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
         for part, cut in zip(self.parts, self._slices, strict=True):
             own = None if asked is None else {"episodes": asked[cut]}
             found.append(part.reset(seed=None if seeds is None else list(seeds[cut]), options=own))
-        return self._joined([seen for seen, _ in found]), self._told([info for _, info in found])
+        return self._join([seen for seen, _ in found]), self._join_infos([info for _, info in found])
 
     def step(self, actions: NDArray[np.int64]) -> tuple[Observation, Any, Any, Any, dict[str, Any]]:
         """Do `actions` (N,) and let time pass to the next decision of each."""
         found = [part.step(actions[cut]) for part, cut in zip(self.parts, self._slices, strict=True)]
         seen, rewards, ended, cut, infos = zip(*found, strict=True)
         return (
-            self._joined(seen),
+            self._join(seen),
             np.concatenate(rewards),
             np.concatenate(ended),
             np.concatenate(cut),
-            self._told(infos),
+            self._join_infos(infos),
         )
 
     def worth(self, e: int, actions: list[int], weights: NDArray[np.float64], reach: float) -> NDArray[np.float64]:
@@ -72,10 +72,10 @@ class Mixture(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
         for part in self.parts:
             part.close()
 
-    def _joined(self, seen: Sequence[Observation]) -> Observation:
+    def _join(self, seen: Sequence[Observation]) -> Observation:
         return {name: np.concatenate([one[name] for one in seen]) for name in seen[0]}
 
-    def _told(self, infos: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    def _join_infos(self, infos: Sequence[dict[str, Any]]) -> dict[str, Any]:
         told = {name: np.concatenate([info[name] for info in infos]) for name in infos[0] if METRICS not in name}
         if not any(METRICS in info for info in infos):
             return told

@@ -56,7 +56,7 @@ class PlaceGangParallelEnv(ParallelEnv[str, Observation, Any]):
     def __init__(self, *, render_mode: RenderMode | None = None, **keywords: Any) -> None:
         self.render_mode = render_mode
         self.single = PlaceGangEnv(render_mode=render_mode, **keywords)
-        """The same simulation as one agent sees it; to be read, not to be stepped."""
+        """The simulation as one agent sees it; to be read, not to be stepped."""
         self.agents: list[str] = []
         self.possible_agents = [f"scheduler_{p}" for p in range(self.single.made.setting.schedulers)]
         # Each agent has spaces of its own, for they are seeded one by one.
@@ -76,11 +76,11 @@ class PlaceGangParallelEnv(ParallelEnv[str, Observation, Any]):
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Observation], Infos]:
-        """Begin the next episode: the first in the order that `seed` gives, or ``options["episode"]`` of the bank."""
+        """Begin the next episode: the first in the order that `seed` gives, or ``options["episode"]`` of the pool."""
         seen, info = self.single.reset(seed=seed, options=options)
         self.agents = self.possible_agents.copy()
         self._invalid = dict.fromkeys(self.agents, 0)
-        return self._told(seen, info)
+        return self._distribute(seen, info)
 
     def step(
         self, actions: Mapping[str, Any]
@@ -100,9 +100,9 @@ class PlaceGangParallelEnv(ParallelEnv[str, Observation, Any]):
             return {}, {}, {}, {}, {}
         for agent, mask in self._masks.items():
             self._invalid[agent] += not _is_allowed(actions[agent], mask)
-        asked = self._asked()
+        asked = self._agent_to_decide()
         seen, reward, terminated, truncated, info = self.single.step(WAIT if asked is None else actions[asked])
-        observations, infos = self._told(seen, info)
+        observations, infos = self._distribute(seen, info)
         live = self.agents
         if terminated or truncated:
             self.agents = []
@@ -117,16 +117,16 @@ class PlaceGangParallelEnv(ParallelEnv[str, Observation, Any]):
         """Nothing is left open."""
         self.single.close()
 
-    def _asked(self) -> str | None:
+    def _agent_to_decide(self) -> str | None:
         """The agent that owns the job to be decided about; None where there is no such job."""
         slot = int(self.single.window[0])
         if slot < 0:
             return None
         return self.possible_agents[owner(self.single.state.jobs[slot], len(self.possible_agents)).scheduler]
 
-    def _told(self, seen: Observation, info: dict[str, Any]) -> tuple[dict[str, Observation], Infos]:
+    def _distribute(self, seen: Observation, info: dict[str, Any]) -> tuple[dict[str, Observation], Infos]:
         """Observations and infos of the live agents, of what one agent would be told."""
-        asked = self._asked()
+        asked = self._agent_to_decide()
         self._masks = {agent: seen["action_mask"] if agent == asked else _only_waiting() for agent in self.agents}
         observations = {agent: seen | {"action_mask": mask.copy()} for agent, mask in self._masks.items()}
         infos = {agent: info | {"action_mask": mask.copy()} for agent, mask in self._masks.items()}

@@ -73,7 +73,7 @@ def as_pixels(state: State, window: NDArray[np.int64], layout: Layout) -> NDArra
     cells[lines[node_of], columns[node_of] + gpu_in_node] = [_colour(job) for job in holders(state).tolist()]
     for line, job in enumerate(state.jobs[window[window >= 0]]):
         cells[line, left : left + int(job["asked"])] = _colour(int(job["row"]))
-    return _enlarged(cells)
+    return _enlarge(cells)
 
 
 def _places(layout: Layout) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -93,8 +93,8 @@ def _colour(job: int) -> tuple[int, int, int]:
     return red, green, blue
 
 
-def _enlarged(cells: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """The same with `PITCH_PX` pixels for each cell, `GAP_PX` of them the gap before it, and such a gap at the end."""
+def _enlarge(cells: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Enlarges each cell to `PITCH_PX` pixels, `GAP_PX` of them the gap before it, with such a gap at the end."""
     pixels = np.pad(cells.repeat(PITCH_PX, 0).repeat(PITCH_PX, 1), ((0, GAP_PX), (0, GAP_PX), (0, 0)))
     for gap in range(GAP_PX):
         pixels[gap::PITCH_PX] = pixels[:, gap::PITCH_PX] = PAPER

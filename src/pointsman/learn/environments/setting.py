@@ -26,7 +26,7 @@ from pointsman.inputs.did_you_mean import did_you_mean
 from pointsman.learn.environments.compiled import columns
 from pointsman.learn.environments.compiled.gangs import ACTIONS as GANG_ACTIONS
 from pointsman.learn.environments.compiled.observations.proximity import MOST_GPUS, PLACES
-from pointsman.learn.environments.episode_pool import Bank, make_bank
+from pointsman.learn.environments.episode_pool import EpisodePool, make_episode_pool
 from pointsman.learn.environments.workloads import Generated, Sampler
 from pointsman.policies.pickers.gpu_pickers import GPU_PICKERS
 from pointsman.policies.placers.candidates import weights as shipped
@@ -38,7 +38,7 @@ from pointsman.types import NEVER_MS, PLACEMENT_NAMES, Placement
 from pointsman.workload import Workload
 
 ORDERS = ("fcfs", "sjf", "tetris", "drf", "random")
-"""Of waiting jobs, by the numbers of `columns`."""
+"""Orders of waiting jobs, by the numbers of `columns`."""
 CUT_REWARDS = ("throughput", "throughput_b")
 """Rewards that add up to the same whatever is done, unless episodes are cut."""
 OF_A_RUN = ("rate_model", "contention", "assign_models", "estimate")
@@ -47,7 +47,7 @@ HORIZON_S = 2 * 86400.0
 MOST_SLOTS = 64
 OBSERVATIONS = {"picking": "topdrl", "choosing": "proximity", "gangs": "gangs"}
 REWARDS = {"picking": "", "choosing": "proximity", "gangs": "delay"}
-"""Of each kind of choice, unless something else is asked for."""
+"""The reward of each kind of choice, unless another is asked for."""
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ class Made:
     reward: str
     actions: int
     template: Handle
-    bank: Bank
+    pool: EpisodePool
     rules: NDArray[np.int64]
     workloads: Callable[[int], Workload]
     """That of episode k."""
@@ -176,7 +176,7 @@ def make(setting: Setting, choice: str) -> Made:
         factors=factors_of({**setting.factors, "profiles": setting.profiles}, None, base), knowledge=setting.estimate,
         schedulers=setting.schedulers if choice == "gangs" else 1,
     )  # fmt: skip
-    bank = make_bank(
+    pool = make_episode_pool(
         [sampler(k, gpus) for k in range(setting.episodes)], layout, terms, assign_models=setting.assign_models,
         profiles=setting.profiles,
     )  # fmt: skip
@@ -190,8 +190,8 @@ def make(setting: Setting, choice: str) -> Made:
         setting.observation or OBSERVATIONS[choice],
         setting.reward or REWARDS[choice] or ("jobs" if setting.horizon_s is None else "throughput"),
         _actions(setting, choice, layout),
-        _template(bank, _params(setting, choice, layout, _tree(base))),
-        bank,
+        _template(pool, _params(setting, choice, layout, _tree(base))),
+        pool,
         rules,
         lambda k: sampler(k, gpus),
         cluster,
@@ -211,9 +211,9 @@ def _places(layout: Layout) -> int:
     return PLACES
 
 
-def _template(bank: Bank, params: NDArray[np.float64]) -> Handle:
+def _template(pool: EpisodePool, params: NDArray[np.float64]) -> Handle:
     """A state before its first event, with room for the longest episode."""
-    return build(replace(bank.prepared, trace=np.zeros(bank.longest, TRACE)), Rules(log=False), params)
+    return build(replace(pool.prepared, trace=np.zeros(pool.longest, TRACE)), Rules(log=False), params)
 
 
 def _params(setting: Setting, choice: str, layout: Layout, tree: Tree) -> NDArray[np.float64]:
@@ -231,7 +231,7 @@ def _params(setting: Setting, choice: str, layout: Layout, tree: Tree) -> NDArra
 
 
 def _order(setting: Setting, choice: str) -> str:
-    """Of waiting jobs."""
+    """The order of waiting jobs."""
     if choice != "gangs":
         return setting.picker
     return "sjf" if setting.order == "sjf" else "fcfs"

@@ -12,7 +12,7 @@ from pointsman.errors import UsageError
 from pointsman.learn.environments.compiled.columns import ELAPSED, REWARD, TERMINATED, TRUNCATED
 from pointsman.learn.environments.setting import Made, Setting, make
 from pointsman.learn.environments.single import Observation, spaces_of
-from pointsman.learn.environments.vector_sim import Fleet
+from pointsman.learn.environments.vector_sim import VectorSim
 from pointsman.workload import Workload
 
 Bools = NDArray[np.bool_]
@@ -38,8 +38,8 @@ class NativeVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
             raise UsageError(f"render_mode = {render_mode!r:.60}: only single environments have one, not vector ones")
         self.num_envs, self.render_mode, self._copy = num_envs, render_mode, copy
         self.made: Made = make(Setting(**keywords), self.choice)
-        self._fleet = Fleet(self.made, num_envs, threads)
-        self.single_observation_space, self.single_action_space = spaces_of(self._fleet)
+        self._sim = VectorSim(self.made, num_envs, threads)
+        self.single_observation_space, self.single_action_space = spaces_of(self._sim)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._seeded = False
@@ -47,18 +47,18 @@ class NativeVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Begin the next episodes. By a number s, simulation i goes through the bank in the order of seed s + i;
-        ``options["episodes"]`` (N,) asks for some of the bank.
+        """Begin the next episodes. By a number s, simulation i goes through the pool in the order of seed s + i;
+        ``options["episodes"]`` (N,) asks for some of the pool.
         """
         super().reset(seed=seed if isinstance(seed, int) else None)
         for e, own in enumerate(self._seeds(seed)):
             if own is not None:
-                self._fleet.seed(e, own)
+                self._sim.seed(e, own)
         self._seeded = True
         if options and "episodes" in options:
             for e, episode in enumerate(options["episodes"]):
-                self._fleet.ask_for(e, int(episode))
-        self._fleet.begin()
+                self._sim.ask_for(e, int(episode))
+        self._sim.begin()
         return self._observation(), self._info()
 
     def _seeds(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
@@ -72,9 +72,9 @@ class NativeVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
 
     def step(self, actions: NDArray[np.int64]) -> tuple[Observation, NDArray[np.float64], Bools, Bools, dict[str, Any]]:
         """Do `actions` (N,) and let time pass to the next decision of each."""
-        fleet = self._fleet
-        fleet.step(np.ascontiguousarray(actions, np.int64))
-        answers = fleet.answers
+        sim = self._sim
+        sim.step(np.ascontiguousarray(actions, np.int64))
+        answers = sim.answers
         terminated, truncated = answers[:, TERMINATED] != 0.0, answers[:, TRUNCATED] != 0.0
         info = self._info()
         over = terminated | truncated
@@ -86,39 +86,39 @@ class NativeVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
         """(K,) minus the delay that follows each of `actions` in simulation `e`, in mean durations of a job, if the
         `scorer` with these weights goes on from there, for `reach` mean durations. Of PlaceGang only.
         """
-        return self._fleet.worth(e, actions, weights, reach)
+        return self._sim.worth(e, actions, weights, reach)
 
     def _metrics(self, over: Bools) -> dict[str, NDArray[np.float64]]:
         columns: dict[str, NDArray[np.float64]] = {}
         for e in np.flatnonzero(over).tolist():
-            for name, value in self._fleet.metrics(e).items():
+            for name, value in self._sim.metrics(e).items():
                 columns.setdefault(name, np.zeros(self.num_envs))[e] = value
         return columns
 
     def close_extras(self, **kwargs: Any) -> None:
         """The threads end."""
-        self._fleet.close()
+        self._sim.close()
 
     def workload(self, episode: int) -> Workload:
-        """The jobs of an episode of the bank."""
+        """The jobs of an episode of the pool."""
         return self.made.workloads(episode)
 
     @property
     def refused(self) -> int:
         """How often the engine refused what a mask allowed: never."""
-        return self._fleet.refused
+        return self._sim.refused
 
     def _observation(self) -> Observation:
-        fleet = self._fleet
-        found: Observation = dict(fleet.parts(fleet.seen.copy() if self._copy else fleet.seen))
-        found["action_mask"] = fleet.masks.copy() if self._copy else fleet.masks
+        sim = self._sim
+        found: Observation = dict(sim.parts(sim.seen.copy() if self._copy else sim.seen))
+        found["action_mask"] = sim.masks.copy() if self._copy else sim.masks
         return found
 
     def _info(self) -> dict[str, Any]:
-        fleet = self._fleet
+        sim = self._sim
         return {
-            "action_mask": fleet.masks.copy() if self._copy else fleet.masks,
-            "discount": fleet.discounts(),
-            "elapsed_s": fleet.answers[:, ELAPSED] / 1000.0,
-            "bank_episode": fleet.episodes,
+            "action_mask": sim.masks.copy() if self._copy else sim.masks,
+            "discount": sim.discounts(),
+            "elapsed_s": sim.answers[:, ELAPSED] / 1000.0,
+            "bank_episode": sim.episodes,
         }

@@ -10,7 +10,7 @@ from pointsman.engine.jit.loaded import units
 from pointsman.engine.run.stops import said_by_factor
 from pointsman.engine.state.state_pointer import Handle
 from pointsman.errors import RunError
-from pointsman.learn.environments.batch_state import Arena
+from pointsman.learn.environments.batch_state import BatchState
 from pointsman.learn.environments.branch import Branch
 from pointsman.learn.environments.compiled import columns
 from pointsman.learn.environments.compiled.features.extent import extent_of
@@ -26,7 +26,7 @@ from pointsman.learn.environments.setting import Made
 SECONDS_PER_HOUR = 3600.0
 
 
-class Fleet:
+class VectorSim:
     """N simulations of one setting, stepped together; the arrays hold what the last step answered."""
 
     def __init__(self, made: Made, size: int, threads: int = 1) -> None:
@@ -38,13 +38,13 @@ class Fleet:
         self._rules = made.rules.copy()
         for hook, address in bookkeeping.addresses.items():
             made.template.state.g[hook] = address
-        self._arena = Arena(made.template, size)
+        self._batch = BatchState(made.template, size)
         self._rules[columns.REWARDING] = rewarding.addresses["reward"]
-        self._rules[columns.TRACE_AT] = self._arena.trace_at
+        self._rules[columns.TRACE_AT] = self._batch.trace_at
         self._desk = np.zeros((size, columns.DESK), np.int64)
-        self._desk[:, columns.ADDRESS] = self._arena.addresses
+        self._desk[:, columns.ADDRESS] = self._batch.addresses
         self._desk[:, columns.NEXT] = -1
-        self._orders = np.zeros((size, len(made.bank.rows)), np.int64)
+        self._orders = np.zeros((size, len(made.pool.rows)), np.int64)
         self.windows = np.full((size, made.setting.slots), -1, np.int64)
         self.masks = np.zeros((size, made.actions), np.int8)
         self.answers = np.zeros((size, columns.ANSWER))
@@ -72,7 +72,7 @@ class Fleet:
         """
         self._desk[:, columns.OVER] = 1
         self._episode.begin_all(
-            self._desk, self._arena.rows, self._arena.first, self.made.bank.rows, self._orders, self.windows,
+            self._desk, self._batch.rows, self._batch.first, self.made.pool.rows, self._orders, self.windows,
             self.masks, self.answers, self._rules,
         )  # fmt: skip
         self._look(0, len(self._desk))
@@ -90,14 +90,14 @@ class Fleet:
 
     def _step(self, actions: NDArray[np.int64], begin: int, end: int) -> None:
         self._episode.step_all(
-            self._desk, self._arena.rows, self._arena.first, self.made.bank.rows, self._orders, actions, self.windows,
+            self._desk, self._batch.rows, self._batch.first, self.made.pool.rows, self._orders, actions, self.windows,
             self.masks, self.answers, self._metrics, self._rules, begin, end,
         )  # fmt: skip
         self._look(begin, end)
 
     def _look(self, begin: int, end: int) -> None:
         for e in begin + np.flatnonzero(self._desk[begin:end, columns.OVER]):
-            state = self._arena.handles[e].state
+            state = self._batch.handles[e].state
             if state.g[0]["wrong_factor"] != 0:
                 raise RunError(said_by_factor(state))
         self._observing.observe_all(self._desk, self.windows, self.seen, begin, end)
@@ -106,7 +106,7 @@ class Fleet:
         """What each of `actions` is worth in simulation `e` (`branch.Branch.worth`)."""
         if self._branch is None:
             self._branch = Branch(self.made, self._rules)
-        return self._branch.worth(self._arena.rows[e], self.windows[e], self.masks[e], actions, weights, reach)
+        return self._branch.worth(self._batch.rows[e], self.windows[e], self.masks[e], actions, weights, reach)
 
     def close(self) -> None:
         """The threads end."""
@@ -126,7 +126,7 @@ class Fleet:
 
     def handle(self, e: int) -> Handle:
         """The state of simulation `e` and its world."""
-        return self._arena.handles[e]
+        return self._batch.handles[e]
 
     def discounts(self) -> NDArray[np.float64]:
         """(N,) gamma to the power of the time of the last step over τ."""
@@ -143,10 +143,10 @@ class Fleet:
         return found
 
     def metrics(self, e: int) -> dict[str, float]:
-        """Of the episode of simulation `e`, which is over."""
+        """The metrics of the episode of simulation `e`, which is over."""
         m = dict(zip(_NAMES, self._metrics[e].tolist(), strict=True))
         ended, started, gangs = (max(1.0, m[name]) for name in ("jobs_ended", "jobs_started", "gangs_started"))
-        span_s = max(1e-3, float(self._arena.handles[e].state.g["now"][0]) / 1000.0)
+        span_s = max(1e-3, float(self._batch.handles[e].state.g["now"][0]) / 1000.0)
         work_gpu_h = m.pop("work") / 1000.0 / SECONDS_PER_HOUR
         jct_s, slowdown = m.pop("jct") / 1000.0 / ended, m.pop("slowdown") / ended
         cost, nearness = m.pop("cost") / started, m.pop("nearness") / gangs
@@ -166,4 +166,4 @@ _NAMES = (
     *("return", "steps", "work", "jobs_ended", "jct", "slowdown"),
     *("cost", "nearness", "jobs_started", "gangs_started", "invalid_actions"),
 )
-"""Of the columns from RETURN to METRICS."""
+"""Names of the columns from RETURN to METRICS."""

@@ -22,7 +22,7 @@ class Sampler(Protocol):
     """Anything that gives workloads."""
 
     def __call__(self, episode: int, gpus: int) -> Workload:
-        """The jobs of `episode` for a cluster of so many GPUs."""
+        """The jobs of `episode` for a cluster of `gpus` GPUs."""
         ...
 
 
@@ -49,10 +49,10 @@ class Generated:
         if self.like == "topdrl" or self.like in SIZES:
             seed = int(rng.integers(1 << 32))
             drawn = generate(self.like, jobs=self.jobs, cluster_gpus=gpus, load=self.load, seed=seed)
-            return _fitted(drawn, gpus, self.widest, None)
+            return _fit(drawn, gpus, self.widest, None)
         log = _season(self.like, max(SEASON, self.jobs), self.seed, episode // CUTS)
         start = int(rng.integers(log.jobs.height - self.jobs + 1))
-        return _fitted(replace(log, jobs=log.jobs.slice(start, self.jobs)), gpus, self.widest, self.load)
+        return _fit(replace(log, jobs=log.jobs.slice(start, self.jobs)), gpus, self.widest, self.load)
 
 
 @lru_cache(4)
@@ -87,7 +87,7 @@ class Windows:
         start = int(np.random.default_rng((self.seed, episode)).integers(first, last - self.jobs + 1))
         window = self._jobs.jobs.slice(start, self.jobs)
         anywhere = [pl.lit(None, SCHEMA[name]).alias(name) for name in ("gpu_type", "partition", "queue", *SHAPE)]
-        return _fitted(replace(self._jobs, jobs=window.with_columns(anywhere)), gpus, self.widest, self.load)
+        return _fit(replace(self._jobs, jobs=window.with_columns(anywhere)), gpus, self.widest, self.load)
 
     def _rows(self) -> tuple[int, int]:
         """The rows of this part."""
@@ -126,8 +126,8 @@ class AtOnce:
         return replace(workload, jobs=workload.jobs.with_columns(submit_s=pl.lit(0.0)))
 
 
-def _fitted(workload: Workload, gpus: int, widest: int | None, load: float | None) -> Workload:
-    """The same with gangs of `widest` GPUs at most and at this load, from the first submit on."""
+def _fit(workload: Workload, gpus: int, widest: int | None, load: float | None) -> Workload:
+    """Narrows gangs to `widest` GPUs and scales the arrivals to this load; the first submit is at 0."""
     workload = narrowed(workload, max(1, gpus // 4) if widest is None else min(widest, gpus))
     workload = replace(workload, jobs=workload.jobs.with_columns(pl.col("submit_s") - pl.col("submit_s").first()))
     return workload if load is None else at_load(workload, gpus, load)

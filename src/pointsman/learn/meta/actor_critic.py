@@ -19,7 +19,7 @@ from pointsman.learn.policies.adaptation.meta_network import NETWORK, observatio
 CAUTION: Final = 3.0
 """How much more the actor favours the scorer's choice at first, as a logit."""
 UPDATES: Final = 8
-"""Of the network after each run."""
+"""Updates of the network after each run."""
 EPSILON: Final = {"explore": 0.05, "directed": False, "bound": 1.0, "budget": 1.0}
 """One decision in twenty goes to any candidate that is forecast to take at most twice as long as the best."""
 
@@ -42,7 +42,7 @@ class ActorCriticWeights(LearntWeights):
         return self._actor.eval()
 
     def learn(self, environments: Any, seed: int, decisions: int, done: float) -> dict[str, float]:
-        """Update the weights in `environments`, `UPDATES` times, each from so many decisions in every one of them.
+        """Update the weights in `environments`, `UPDATES` times, each from `decisions` decisions in every one of them.
         Returns metrics of the last update.
         """
         self.regimes += 1

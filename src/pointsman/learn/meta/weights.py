@@ -89,7 +89,7 @@ class MetaWeights(LearntWeights):
 
 
 def downhill(gradient: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The same, of root mean square 1."""
+    """Scales a gradient to root mean square 1."""
     squares = sum(float(g.square().sum()) for g in gradient.values())
     size = (squares / sum(g.numel() for g in gradient.values())) ** 0.5
     return {name: g / max(size, 1e-12) for name, g in gradient.items()}

@@ -28,7 +28,7 @@ class ActorCritic(nn.Module):
     value: "ValueHead"
 
     def on_cluster(self, cluster: Cluster, schedulers: int) -> None:
-        """Be told of the cluster that it works on from now on, which so many schedulers share."""
+        """Be told of the cluster that it works on from now on, which `schedulers` schedulers share."""
 
     def forward(self, observation: Observation) -> tuple[Tensor, Tensor]:
         """Logits (B, actions), before any mask, and normalised values (B,)."""

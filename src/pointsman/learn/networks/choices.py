@@ -56,7 +56,7 @@ class ChoicesNetwork(ActorCritic):
     Config = ChoicesConfig
     inputs: ClassVar[tuple[str, ...]] = ("job", "owner", "candidates", "schedulers")
     weights: Tensor
-    """Of the scorer."""
+    """The weights of the scorer."""
 
     def __init__(self, config: ChoicesConfig, shapes: Shapes, actions: int) -> None:
         super().__init__()
@@ -76,9 +76,9 @@ class ChoicesNetwork(ActorCritic):
 
     def forward(self, observation: Observation) -> tuple[Tensor, Tensor]:
         costs = self._costs(observation["candidates"])
-        return self._biased(observation, costs, self._by_features(observation, costs))
+        return self._add_caution(observation, costs, self._by_features(observation, costs))
 
-    def _biased(self, observation: Observation, costs: Tensor, judged: Tensor) -> tuple[Tensor, Tensor]:
+    def _add_caution(self, observation: Observation, costs: Tensor, judged: Tensor) -> tuple[Tensor, Tensor]:
         """With the bonus of the scorer's choice."""
         usual = nn.functional.one_hot(_usual(observation, costs), judged.shape[1])
         logits = judged + self.config.caution * usual

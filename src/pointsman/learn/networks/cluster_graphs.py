@@ -39,7 +39,7 @@ class ClusterGraphs:
     node_of: Tensor
     """(V) its node."""
     among: Edges
-    """Of the upper graph: first the M nodes, then the switches, then the P schedulers."""
+    """The edges of the upper graph: first the M nodes, then the switches, then the P schedulers."""
     kinds: Tensor
     """(U) the kind of each vertex of the upper graph."""
     owner: Tensor
@@ -48,7 +48,7 @@ class ClusterGraphs:
     """(M) GPUs of each node."""
 
     def mapped(self, to: Mapped) -> "ClusterGraphs":
-        """The same on another device, or of another type."""
+        """Copies the graphs to another device, or converts them to another type."""
         rest = {name: to(getattr(self, name)) for name in ("parts", "node_of", "kinds", "owner", "gpus")}
         return ClusterGraphs(inside=self.inside.mapped(to), among=self.among.mapped(to), **rest)
 
@@ -64,15 +64,15 @@ def graphs_of(cluster: Cluster, owner: NDArray[np.int64]) -> ClusterGraphs:
 
 
 def of_own_racks(cluster: Cluster, owner: NDArray[np.int64]) -> ClusterGraphs:
-    """The same, but of the upper graph only what joins the nodes of a rack to its switch, and that to its scheduler:
-    nothing joins the racks of one scheduler to those of another.
+    """Makes the graphs with less of the upper one: only what joins the nodes of a rack to its switch, and that to its
+    scheduler: nothing joins the racks of one scheduler to those of another.
     """
     whole = graphs_of(cluster, owner)
     graph, many = cluster.graph(), len(owner)
     mine = [max(pair) == many + graph.rack[min(pair)] if min(pair) < many else False for pair in graph.links.tolist()]
     racks = np.unique(np.stack([many + graph.rack[:many], len(graph.names) + owner], 1), axis=0)
     links = np.concatenate([graph.links[mine], racks])
-    told = np.concatenate([_told(graph.gbps[mine] * GB_PER_S / 8), np.tile([0.0, 1.0], (len(racks), 1))])
+    told = np.concatenate([_features_of_links(graph.gbps[mine] * GB_PER_S / 8), np.tile([0.0, 1.0], (len(racks), 1))])
     return replace(whole, among=both_ways(links, told, len(whole.kinds)))
 
 
@@ -96,7 +96,7 @@ def _inside(layout: Layout) -> tuple[Edges, list[int], list[int]]:
         parts += [PCIE, SOCKET] * host.sockets + [SOCKET_LINK, CARD]
         node_of += [node] * (2 * host.sockets + 2)
         gpu0 += gpus
-    return both_ways(np.array(links, np.int64), _told(mb_per_s), len(parts)), parts, node_of
+    return both_ways(np.array(links, np.int64), _features_of_links(mb_per_s), len(parts)), parts, node_of
 
 
 def _links_of_node(host: Host, gpus: int, card_mb_per_s: float) -> Iterator[tuple[int, int, float]]:
@@ -122,13 +122,13 @@ def _among(cluster: Cluster, owner: NDArray[np.int64]) -> tuple[Edges, list[int]
     manages = [*racks.items(), *combinations(range(first, first + schedulers), 2)]
     links = np.concatenate([graph.links, np.array(manages, np.int64)])
     told = np.zeros((len(links), EDGE_FEATURES))
-    told[: len(graph.links)] = _told(graph.gbps * GB_PER_S / 8)
+    told[: len(graph.links)] = _features_of_links(graph.gbps * GB_PER_S / 8)
     told[len(graph.links) :, 1] = 1.0
     kinds = [NODE] * nodes + [SWITCH] * switches + [SCHEDULER] * schedulers
     return both_ways(links, told, len(kinds)), kinds
 
 
-def _told(mb_per_s: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
+def _features_of_links(mb_per_s: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
     """(L, 2) features of links with these bandwidths."""
     rates = np.log2(1.0 + np.asarray(mb_per_s) / GB_PER_S) / 8.0
     return np.stack([rates, np.zeros(len(rates))], 1)

@@ -15,7 +15,7 @@ from pointsman.learn.networks.message_passing import GAIN, Mapped, MessagePassin
 from pointsman.learn.networks.shapes import Shapes
 
 Width = Annotated[int, Field(ge=1, le=4096)]
-"""Of a layer."""
+"""The width of a layer."""
 
 
 class GraphConfig(Config):
@@ -33,7 +33,7 @@ class OnGraphs(nn.Module):
 
     inputs: ClassVar[tuple[str, ...]] = ("job", "owner", "candidates", "touched", "gpus", "nodes", "schedulers")
     graphs: ClusterGraphs
-    """Of the cluster it works on."""
+    """The graphs of the cluster it works on."""
 
     def _apply(self, fn: Mapped, recurse: bool = True) -> "OnGraphs":
         super()._apply(fn, recurse)
@@ -56,7 +56,7 @@ class GraphEncoder(nn.Module):
         self.among = nn.ModuleList(MessagePassing(wide, EDGE_FEATURES, wide) for _ in range(layers))
 
     def forward(self, observation: Observation, graphs: ClusterGraphs) -> tuple[Tensor, Tensor]:
-        """Of the nodes (B, M, width) and of the schedulers (B, P, width) of these graphs."""
+        """Encodes the nodes (B, M, width) and the schedulers (B, P, width) of these graphs."""
         inside = self.inside(observation["gpus"], graphs)
         many = inside.shape[1]
         nodes = self.node(torch.cat([inside, observation["nodes"]], -1))

@@ -58,7 +58,7 @@ class MarlNetwork(OnGraphs, ChoicesNetwork):
         instead = self.instead(torch.cat([part, context], -1))
         costs = self._costs(observation["candidates"])
         judged = self._by_features(observation, costs) + torch.cat([candidates, instead], -1)
-        return self._biased(observation, costs, judged)
+        return self._add_caution(observation, costs, judged)
 
 
 def places_of(touched: Tensor, nodes: Tensor) -> Tensor:

@@ -116,7 +116,7 @@ class ActorsNetwork(OnGraphs, ChoicesNetwork):
         context = torch.cat([job, mine, of_rows(owner, schedulers), means_of(others, sent), cheapest], -1)
         choices = of_choices(torch.cat([places_of(touched, nodes), candidates], -1))
         judged = self.told(torch.cat([beside(context, choices), choices], -1)).squeeze(-1)
-        return self._biased(observation, costs, judged)[0]
+        return self._add_caution(observation, costs, judged)[0]
 
     def _worth(self, observation: Observation, nodes: Tensor, schedulers: Tensor) -> Tensor:
         """(B,) what the critic, which sees what all see, thinks that the state is worth."""

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from pointsman.learn.networks.actor_critic import scaled
 
 GAIN = 2.0**0.5
-"""Of weights before a ReLU."""
+"""The gain of weights before a ReLU."""
 
 
 Mapped = Callable[[Tensor], Tensor]
@@ -30,12 +30,12 @@ class Edges:
     """(V, K) the mean of the features of the edges into each vertex; 0 where there are none."""
 
     def mapped(self, to: Mapped) -> "Edges":
-        """The same on another device, or of another type."""
+        """Copies the edges to another device, or converts them to another type."""
         return Edges(to(self.average), to(self.features))
 
 
 def both_ways(links: NDArray[np.int64], features: NDArray[np.float64], vertices: int) -> Edges:
-    """The edges of undirected `links` (L, 2) with `features` (L, K) between so many vertices."""
+    """The edges of undirected `links` (L, 2) with `features` (L, K) between `vertices` vertices."""
     ends = np.concatenate([links, links[:, ::-1]])
     many = np.bincount(ends[:, 1], minlength=vertices)
     shares = 1.0 / np.maximum(many, 1)

@@ -20,7 +20,7 @@ from pointsman.learn.networks.shapes import Shapes
 
 IMAGES = ("cluster", "queue", "topology")
 GAIN = 2.0**0.5
-"""Of weights before a ReLU."""
+"""The gain of weights before a ReLU."""
 
 
 class TopDrlConfig(Config):

@@ -63,10 +63,10 @@ class ClosedLoop:
         return self.learner.spec
 
     def read(self, view: "View") -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Of running jobs, unless it is as it was the last time: the rows (n) of the table that their combinations
-        have, and how many times as long they compute (n).
+        """Reads the running jobs, unless they are as they were the last time: the rows (n) of the table that their
+        combinations have, and how many times as long they compute (n).
         """
-        factor, slots = self._found(view), len(view._state.jobs)
+        factor, slots = self._find_factor(view), len(view._state.jobs)
         watching = unit(WATCHING)
         if len(self._noted) < slots:
             self._noted = np.full((slots, NOTED), -1.0)
@@ -90,7 +90,7 @@ class ClosedLoop:
         elif len(rows):
             self._table(view)[rows] = self._entries(rows)
 
-    def _found(self, view: "View") -> int:
+    def _find_factor(self, view: "View") -> int:
         """Which of the factors of the run has the table."""
         if self._factor < 0:
             self._factor = int(np.flatnonzero(view._state.factors["role"] == OF_POLICY)[0])
@@ -98,7 +98,7 @@ class ClosedLoop:
 
     def model_of(self, view: "View", job: int) -> int:
         """Which of the learner's models a job has; -1 if none."""
-        return unit(WATCHING).model(view._address, self._found(view), job)
+        return unit(WATCHING).model(view._address, self._find_factor(view), job)
 
     def take_error(self) -> float | None:
         """The mean share by which forecasts of slow-downs were wrong since this was last asked; None: none were."""
@@ -106,12 +106,12 @@ class ClosedLoop:
         return float(np.mean(errors)) if errors else None
 
     def weigh(self, view: "View", job: int, mask: NDArray[np.int8]) -> tuple[Floats, Floats]:
-        """Of each candidate of a job, which have just been measured: how many times as long it takes, with the harm it
+        """Weighs each candidate of a job, all just measured: how many times as long it takes, with the harm it
         does, and how little is known of its nodes.
         """
         slowness, unknown = np.empty(MOST_CANDIDATES), np.empty(MOST_CANDIDATES)
         uncertainty = self.ledger.uncertainty(self.learner.disagreement)
-        unit(WATCHING).weigh(view._address, self._found(view), job, mask, uncertainty, slowness, unknown)
+        unit(WATCHING).weigh(view._address, self._find_factor(view), job, mask, uncertainty, slowness, unknown)
         return slowness, unknown
 
     def tell(self, view: "View") -> None:
@@ -126,7 +126,7 @@ class ClosedLoop:
         return np.round(times_of(self.learner.predicted[rows]) * FINEST) / FINEST
 
     def _numbers(self, view: "View") -> Floats:
-        return view._state.factor_numbers[view._state.factors["numbers"][self._found(view)] :]
+        return view._state.factor_numbers[view._state.factors["numbers"][self._find_factor(view)] :]
 
     def _table(self, view: "View") -> Floats:
         numbers = self._numbers(view)

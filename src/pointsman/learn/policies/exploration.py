@@ -36,7 +36,7 @@ class Explored(NamedTuple):
 
 
 class Exploration:
-    """Of one run.
+    """Which placements of one run are made to learn from them.
 
     Args:
         chance: of a decision to be one, if there is budget.

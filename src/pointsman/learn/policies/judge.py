@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Judge:
-    """The network of `made`, on a cluster that so many schedulers share."""
+    """The network of `made`, on a cluster that `schedulers` schedulers share."""
 
     def __init__(self, made: "Checkpoint", cluster: "Cluster", schedulers: int = 1) -> None:
         from pointsman.engine.jit.loaded import unit

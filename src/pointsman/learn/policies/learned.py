@@ -123,7 +123,7 @@ class LearnedPicker:
         return bool(self._mask[:-1].any())
 
     def why_waiting(self, view: "View", job: int, name: Callable[[int], str]) -> tuple[Reason, str] | None:
-        """Of a waiting job that fits: what goes before it, or that the network would rather wait."""
+        """Says of a waiting job that fits what goes before it, or that the network would rather wait."""
         kept = self._patience.keeps_back(view)
         if (first := kept.by(view, job)) >= 0:
             longest = f"{self._patience.durations:g} times its duration"
@@ -135,9 +135,11 @@ class LearnedPicker:
             seen = f"{len(self._window):,} of the {view.pending_count:,} waiting jobs"
             return Reason.Priority, f"it would fit, but the network sees {seen}, and this one is not among them"
         chances = self._seen.chances(self._mask != 0)
-        return self._preferred(int(found[0]), chances, name)
+        return self._explain_preference(int(found[0]), chances, name)
 
-    def _preferred(self, mine: int, chances: NDArray[np.float64], name: Callable[[int], str]) -> tuple[Reason, str]:
+    def _explain_preference(
+        self, mine: int, chances: NDArray[np.float64], name: Callable[[int], str]
+    ) -> tuple[Reason, str]:
         """What the network would do instead of starting job `mine` of the window."""
         job, best = int(chances[:-1].argmax()), int(chances.argmax())
         rival = f"job {name(int(self._window[job]))}"
@@ -166,7 +168,7 @@ def trained(agent: str, checkpoint: str, observation: str = "") -> "Checkpoint":
     place = Path(checkpoint) if checkpoint else SHIPPED / agent
     if not checkpoint and not place.is_dir():
         raise UsageError(f"no weights are shipped for {agent!r}: give those you trained, --policy {agent}:DIR")
-    found = _loaded(agent, place.absolute(), observation, _changed(place))
+    found = _load(agent, place.absolute(), observation, _modified_ns(place))
     _check_kind(found.card, place)
     return found
 
@@ -212,7 +214,7 @@ def _check_numbers(card: "Card", place: Path) -> None:
 
 
 @lru_cache(maxsize=8)
-def _loaded(agent: str, place: Path, observation: str, changed: tuple[int, ...]) -> "Checkpoint":
+def _load(agent: str, place: Path, observation: str, changed: tuple[int, ...]) -> "Checkpoint":
     from pointsman.learn.checkpoint import load_policy, observation_of, read_card
 
     card = read_card(place)
@@ -222,6 +224,6 @@ def _loaded(agent: str, place: Path, observation: str, changed: tuple[int, ...])
     return load_policy(place, observation_of(card, place, observation))
 
 
-def _changed(place: Path) -> tuple[int, ...]:
+def _modified_ns(place: Path) -> tuple[int, ...]:
     """When its files were written, so that a checkpoint written over is read anew."""
     return tuple(path.stat().st_mtime_ns for path in sorted(place.glob("policy.*")))

@@ -71,10 +71,10 @@ class Marl(GangOrder):
     def decide(self, view: "View") -> None:
         """Decide about one job after another, until each has its GPUs or waits."""
         while self._deciding.look(view._address, self._window[0], self._mask):
-            if self._deciding.act(view._address, self._window[0], self._chosen(view)) != OK:
+            if self._deciding.act(view._address, self._window[0], self._choose(view)) != OK:
                 return
 
-    def _chosen(self, view: "View") -> int:
+    def _choose(self, view: "View") -> int:
         """What the network chooses for the job in the window."""
         return self._judge.choose(view, self._window, self._mask)
 
@@ -91,7 +91,7 @@ class Marl(GangOrder):
         return forwards(memory)
 
     def why_waiting(self, view: "View", job: int, name: Callable[[int], str]) -> tuple[Reason, str] | None:
-        """Of a waiting job that fits: until when its scheduler lets it wait."""
+        """Says of a waiting job that fits until when its scheduler lets it wait."""
         return held_back(view, job, by="the network")
 
     def copy(self) -> "Marl":

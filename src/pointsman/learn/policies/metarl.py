@@ -94,7 +94,7 @@ class MetaRl(GangOrder):
             self._adapting = Adapting(self._made, patience, order, steps, seed, reviewed)
         self._refit_ends, self._learn = refit_ends, learn
         self._forecasts: dict[int, float] = {}
-        """Of jobs that hold GPUs, by row: how many times as long as alone each was to take."""
+        """How many times as long as alone each job that holds GPUs was to take, by row."""
         self._deciding = unit(GANG_DECIDING)
         self._weights = np.array(shipped.COSTS)
         self._window = np.full((1, 1), -1, np.int64)
@@ -173,11 +173,13 @@ class MetaRl(GangOrder):
         return True
 
     def why_waiting(self, view: "View", job: int, name: "Callable[[int], str]") -> tuple[Reason, str] | None:
-        """Of a waiting job that fits: until when it waits for a compact place."""
+        """Says of a waiting job that fits until when it waits for a compact place."""
         return held_back(view, job, by="the policy")
 
     def why_there(self, view: "View", job: int, instant: "Callable[[int], str]") -> str | None:
-        """Of a job that has its GPUs: what was forecast, what came of it, whether it was placed to learn from it."""
+        """Says of a job that has its GPUs what was forecast, what came of it, and whether it was placed to learn from
+        it.
+        """
         row, rate = int(view.jobs[job]["row"]), float(view.jobs[job]["rate"])
         if row not in self._forecasts:
             return None

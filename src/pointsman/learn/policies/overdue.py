@@ -31,7 +31,7 @@ class Reserved:
     job: int
     due_ms: float
     pools: tuple[int, ...]
-    """Of nodes: those of its first alternative that could hold it."""
+    """Pools of nodes of its first alternative that could hold it."""
 
     def spares(self, view: "View", job: int) -> bool:
         """Whether enough would be left for it if `job` started, once the jobs that are older have ended."""

@@ -77,7 +77,7 @@ class ProximityDrl:
         self._observe(self._desk, self._window, self._seen.out[None], 0, 1)
 
     def why_waiting(self, view: "View", job: int, name: Callable[[int], str]) -> tuple[Reason, str] | None:
-        """Of a waiting job that fits: which goes before it, or that the network would rather wait."""
+        """Says of a waiting job that fits which goes before it, or that the network would rather wait."""
         by_gpu, look_at = int(_chooses_gpus(view)), self._deciding.look_at
         order = self._in_order(view)
         passed = OVER_LIMIT

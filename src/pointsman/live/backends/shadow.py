@@ -33,7 +33,7 @@ Draw = Callable[[random.Random], int]
 
 
 def always(ms: int) -> Draw:
-    """The same delay each time."""
+    """Draws the same delay each time."""
     return lambda _: ms
 
 

@@ -43,7 +43,7 @@ def chosen(rows: list[Row], arguments: argparse.Namespace) -> list[Row]:
 
 
 def own_name() -> str:
-    """Of whoever asks."""
+    """The name of the user who asks."""
     try:
         return pwd.getpwuid(os.getuid()).pw_name
     except KeyError:

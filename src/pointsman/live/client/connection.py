@@ -46,7 +46,7 @@ def known_socket() -> Path:
     return own if (own := own_socket()).exists() else Path("/run/pointsman/api.sock")
 
 
-def _connected(path: Path, timeout_s: float) -> socket.socket:
+def _connect(path: Path, timeout_s: float) -> socket.socket:
     """A socket that another user cannot have made in the daemon's place."""
     connection = socket.socket(socket.AF_UNIX)
     try:
@@ -72,7 +72,7 @@ def _exchange(place: Path, method: str, path: str, body: Any, timeout_s: float) 
             f"the request has {len(content):,} bytes, and at most {_MOST_BYTES:,} are taken (--export NONE?)"
         )
     head = f"{method} /api/v1{path} HTTP/1.0\r\nHost: localhost\r\nContent-Length: {len(content)}\r\n"
-    with _connected(place, timeout_s) as connection:
+    with _connect(place, timeout_s) as connection:
         connection.sendall(f"{head}Content-Type: application/json\r\n\r\n".encode() + content)
         with connection.makefile("rb") as answer:
             status = int(answer.readline().split()[1])

@@ -20,9 +20,9 @@ _IGNORED: Final = (
     ("--mail-type",), ("--mail-user",), ("--comment",), ("--cpu-bind",), ("--hint",),
 )  # fmt: skip
 _NO_OPTIONS: Final = ("verb", "command", "parsable", "wrap")
-"""Of a job: they say what is to be done with it."""
+"""Arguments that are no options of a job: they say what is to be done with it."""
 _MOST_BYTES: Final = 131_000
-"""Of one argument of a process."""
+"""The most bytes of one argument of a process."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -126,10 +126,10 @@ def supposed(text: str) -> dict[str, Any]:
         words = shlex.split(text)
     except ValueError as error:
         raise UsageError(f"--submit {text!r:.60}: {error}") from None
-    return _body(_given(words) | {"export": "NONE"}, ["true"])
+    return _body(_parse_words(words) | {"export": "NONE"}, ["true"])
 
 
-def _given(words: list[str]) -> dict[str, Any]:
+def _parse_words(words: list[str]) -> dict[str, Any]:
     """The options of a submission that stand in these words."""
     parser = Parser(add_help=False, allow_abbrev=False)
     add_options(parser)
@@ -152,10 +152,10 @@ def _body(found: dict[str, Any], command: list[str]) -> dict[str, Any]:
         found["gpus"] = (each or 1) * (nodes or 1)
     if asks := found.pop("signal", None):
         found["checkpoint_s"] = _of_signal(asks)
-    return body | {"environment": _exported(found.pop("export", "ALL"))} | found
+    return body | {"environment": _exported_variables(found.pop("export", "ALL"))} | found
 
 
-def _exported(asked: str) -> dict[str, str]:
+def _exported_variables(asked: str) -> dict[str, str]:
     """The variables of the environment that a job gets."""
     if asked == "NONE":
         return {}
@@ -205,7 +205,7 @@ def _read(path: Path) -> str:
 
 
 def _options_in(path: Path, text: str) -> dict[str, Any]:
-    """Of the marked lines before the first command."""
+    """Reads the options in the marked lines before the first command."""
     found: dict[str, Any] = {}
     for number, line in enumerate(text.splitlines(), 1):
         if line.strip() and not line.startswith("#"):
@@ -214,7 +214,7 @@ def _options_in(path: Path, text: str) -> dict[str, Any]:
         if mark is None:
             continue
         try:
-            found |= _given(shlex.split(line[len(mark) :], comments=True))
+            found |= _parse_words(shlex.split(line[len(mark) :], comments=True))
         except (UsageError, ValueError) as error:
             raise InputError(str(error), path=path, line=number, fix="see 'pointsman submit --help'") from None
     return found

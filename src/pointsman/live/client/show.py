@@ -65,7 +65,7 @@ STARTS: Final[Sequence[Column]] = (
     ("LATEST", lambda row: date(row["late_s"])),
     ("(REASON)", _where),
 )
-"""Of `queue --start`: nine of ten jobs start between the earliest and the latest time."""
+"""Columns of `queue --start`: nine of ten jobs start between the earliest and the latest time."""
 HISTORY: Final[Sequence[Column]] = (
     ("JOBID", lambda row: str(row["job_id"])),
     ("NAME", lambda row: row["name"]),
@@ -126,7 +126,7 @@ def show_answer(answer: Row, format: str) -> None:
         jobs = (("JOBID", lambda row: str(row["job_id"])), *QUEUE[2:4], ("GPUS", lambda row: str(row["gpus"])))
         _show_table(answer["jobs"], (*jobs, *_CHANGES))
     for one in answer["submitted"]:
-        print(f"the job would start {_expected(one)}")
+        print(f"the job would start {_describe_start(one)}")
     if answer["decisions"]:
         print("first decisions that differ, in one of the futures:")
     for one in answer["decisions"]:
@@ -137,8 +137,8 @@ def show_answer(answer: Row, format: str) -> None:
 _CHANGES: Final[Sequence[Column]] = (
     ("NOW", lambda row: _until(row["now_s"])),
     ("THEN", lambda row: _until(row["then_s"])),
-    ("CHANGE", lambda row: _signed(row["change_s"])),
-    ("(90 %)", lambda row: f"({_signed(row['low_s'])} to {_signed(row['high_s'])})"),
+    ("CHANGE", lambda row: _signed_duration(row["change_s"])),
+    ("(90 %)", lambda row: f"({_signed_duration(row['low_s'])} to {_signed_duration(row['high_s'])})"),
 )
 
 
@@ -147,11 +147,11 @@ def _until(seconds: float) -> str:
     return duration(seconds) if seconds < _WEEK_S else "a week or more"
 
 
-def _signed(seconds: float) -> str:
+def _signed_duration(seconds: float) -> str:
     return f"{'-' if seconds < 0 else '+'}{duration(abs(seconds))}"
 
 
-def _expected(row: Row) -> str:
+def _describe_start(row: Row) -> str:
     if row["expected_s"] is None:
         return "in more than a week"
     late = duration(row["late_s"]) if row["late_s"] is not None else "more than a week"

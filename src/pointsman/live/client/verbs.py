@@ -221,7 +221,7 @@ def _print_from(path: Path, offset: int) -> int:
     return offset
 
 
-def _parsed(argv: Sequence[str]) -> argparse.Namespace:
+def _parse(argv: Sequence[str]) -> argparse.Namespace:
     """The arguments; of a submission, what stands behind ``--`` is the command, or what its script is given."""
     verb, words, command = argv[0], [*argv[1:]], []
     if verb in ("submit", "run") and "--" in words:
@@ -297,7 +297,7 @@ ACTIONS: Final[dict[str, Callable[[argparse.Namespace], int]]] = {
 def main(argv: Sequence[str]) -> int:
     """Run one of the commands; its exit code."""
     try:
-        arguments = _parsed(argv)
+        arguments = _parse(argv)
         return ACTIONS[argv[0]](arguments)
     except PointsmanError as error:
         print(f"pointsman: {error}", file=sys.stderr)

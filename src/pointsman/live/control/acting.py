@@ -26,7 +26,7 @@ class ToDo:
     launches: list[AttemptId] = field(default_factory=list)
     stops: list[AttemptId] = field(default_factory=list)
     ended: list[AttemptId] = field(default_factory=list)
-    """Of which the backend may forget all."""
+    """Attempts of which the backend may forget all."""
     answers: list[Answer] = field(default_factory=list)
 
     def act(self, backend: Backend, attempts: Mapping[AttemptId, Attempt], jobs: Mapping[int, Job]) -> None:

@@ -9,7 +9,7 @@ from pointsman.types import NEVER_MS
 
 
 class Deadlines:
-    """Of the attempts that run; an attempt runs for `min_run_ms` before its job may be preempted."""
+    """Deadlines of the attempts that run; an attempt runs for `min_run_ms` before its job may be preempted."""
 
     def __init__(self, min_run_ms: int) -> None:
         self._min_run_ms = min_run_ms

@@ -38,7 +38,7 @@ from pointsman.policies.registry import FALLBACK, get_policy
 from pointsman.types import Event, JobState, NodeState, Reason, Told, Verb
 
 TURNS, FEW, MOST_MS = 1000, 250, 300_000
-"""Between two checkpoints there are at most so many turns, or few within so long: to replay few takes no time. A policy
+"""The most turns between two checkpoints, unless they are few within `MOST_MS`: to replay few takes no time. A policy
 that forgets would not decide the same again: nothing of it is replayed.
 """
 SOON_MS = 60_000
@@ -229,14 +229,14 @@ class ControlLoop:
     def decide(self, now_ms: int, since_ms: int = 0) -> None:
         """What the policy decides up to now is intended, and was not before `since_ms`."""
         self.store.note(now_ms, "advance", 0)
-        for action in self._decided(now_ms):
+        for action in self._decide(now_ms):
             self._intend(action._replace(at_ms=max(action.at_ms, since_ms)))
 
     def act(self) -> None:
         """What was intended, and is kept, is done."""
         self._to_do.act(self.backend, self.attempts, self.jobs)
 
-    def _decided(self, now_ms: int) -> list[Action]:
+    def _decide(self, now_ms: int) -> list[Action]:
         """What the policy decides; if it fails, what another does, from now on."""
         try:
             return self.world.advance(now_ms)
@@ -264,7 +264,7 @@ class ControlLoop:
     def _intend(self, action: Action) -> None:
         id_ = AttemptId(action.row, action.attempt)
         if action.verb == Verb.START:
-            attempt = Attempt(id_, self._named(action.parts), Stage.INTENDED, intended_ms=action.at_ms)
+            attempt = Attempt(id_, self._name_nodes(action.parts), Stage.INTENDED, intended_ms=action.at_ms)
             attempt = as_promised(attempt, self.jobs[action.row])
             self.store.begin_attempt(attempt, Reason(action.reason).name)
             self.know(attempt)
@@ -300,7 +300,7 @@ class ControlLoop:
         id_ = self._alive_of.get(job)
         return None if id_ is None else self.attempts[id_]
 
-    def _named(self, parts: tuple[tuple[int, int], ...]) -> Parts:
+    def _name_nodes(self, parts: tuple[tuple[int, int], ...]) -> Parts:
         return tuple((self.node_names[node], mask) for node, mask in parts)
 
     def _keep_checkpoint_if_due(self) -> None:

@@ -54,7 +54,7 @@ class News:
     """What an observation says that the book does not."""
 
     changes: Sequence[Change] = ()
-    """Of the attempts in the book."""
+    """Changes of the attempts in the book."""
     ghosts: Sequence[AttemptFact] = ()
     """Attempts that run although the book does not know of them, or says that they have ended: they are to be stopped,
     and their nodes take no jobs until they are gone.
@@ -72,7 +72,7 @@ def reconcile(alive: Mapping[AttemptId, Attempt], seen: Observation, patience: P
     """What is new of attempts, where `alive` are those in the book that have not ENDED."""
     known, unknown = _to_look_at(alive, seen)
     down = frozenset(node.name for node in seen.nodes if node.state == NodeState.DOWN) if known else frozenset()
-    changes = [_change(_dated(attempt, fact, seen, now_ms), fact, down, patience, now_ms) for attempt, fact in known]
+    changes = [_change(_date(attempt, fact, seen, now_ms), fact, down, patience, now_ms) for attempt, fact in known]
     ended = [fact.id for _, fact in known if fact.phase == Phase.ENDED]
     return News(
         [change for change in changes if change.is_new(alive)],
@@ -102,7 +102,7 @@ def _to_look_at(
     return known, unknown
 
 
-def _dated(attempt: Attempt, fact: AttemptFact, seen: Observation, now_ms: int) -> Attempt:
+def _date(attempt: Attempt, fact: AttemptFact, seen: Observation, now_ms: int) -> Attempt:
     """With when it really began and ended, by how long ago that was when it was seen: clocks may be set later."""
 
     def then_ms(unix_ms: int) -> int:
@@ -123,7 +123,7 @@ def _change(attempt: Attempt, fact: AttemptFact, down: frozenset[str], patience:
     if fact.phase != Phase.ABSENT and attempt.missing_ms is not None:
         attempt = replace(attempt, missing_ms=None)
     if fact.phase == Phase.ENDED:
-        return _ended(attempt, fact.exit or Exit(), now_ms)
+        return _change_of_ended(attempt, fact.exit or Exit(), now_ms)
     if attempt.stage == Stage.STOPPING:
         return _stopping(attempt, fact.phase, patience, now_ms)
     if attempt.stage == Stage.RUNNING:
@@ -132,7 +132,7 @@ def _change(attempt: Attempt, fact: AttemptFact, down: frozenset[str], patience:
 
 
 def _starting(attempt: Attempt, phase: Phase, patience: Patience, now_ms: int) -> Change:
-    """Of one that is INTENDED or SENT."""
+    """Returns the change of an attempt that is INTENDED or SENT."""
     if phase == Phase.RUNNING:
         running = replace(attempt, stage=Stage.RUNNING, started_ms=now_ms)
         return Change(running, (Happened(Event.STARTED, attempt.id.job),))
@@ -155,18 +155,18 @@ def _running(attempt: Attempt, phase: Phase, down: frozenset[str], patience: Pat
         return Change(replace(attempt, missing_ms=now_ms))
     if now_ms - attempt.missing_ms < patience.lost_ms:
         return Change(attempt)
-    return _end(attempt, Exit(), (_lost(attempt, down),), now_ms)
+    return _end(attempt, Exit(), (_event_of_lost(attempt, down),), now_ms)
 
 
 def _stopping(attempt: Attempt, phase: Phase, patience: Patience, now_ms: int) -> Change:
     if phase == Phase.ABSENT and attempt.stop_ms is not None:  # who was asked to stop it will not begin it any more
-        return _ended(attempt, Exit(asked=True), now_ms)
+        return _change_of_ended(attempt, Exit(asked=True), now_ms)
     heard = attempt.stop_ms is not None and now_ms - attempt.stop_ms < patience.stop_ms
     return Change(attempt, stop=not heard)
 
 
-def _ended(attempt: Attempt, exit_: Exit, now_ms: int) -> Change:
-    """Of one whose processes are gone."""
+def _change_of_ended(attempt: Attempt, exit_: Exit, now_ms: int) -> Change:
+    """Returns the change of an attempt whose processes are gone."""
     job = attempt.id.job
     if attempt.stage in (Stage.INTENDED, Stage.SENT) and not exit_.ran:
         return _end(attempt, exit_, (Happened(Event.START_FAILED, job),), now_ms)
@@ -191,11 +191,11 @@ def _outcome(attempt: Attempt, exit_: Exit) -> Happened:
         return Happened(Event.FINISH, job, JobState.TIMEOUT)
     told_by_others = exit_.asked and cause is None  # as when the machine is shut down
     if cause == Cause.LOST or told_by_others or (exit_.code is None and exit_.signal is None):
-        return _lost(attempt, frozenset())
+        return _event_of_lost(attempt, frozenset())
     return Happened(Event.FINISH, job, JobState.COMPLETED if exit_.succeeded else JobState.FAILED)
 
 
-def _lost(attempt: Attempt, down: frozenset[str]) -> Happened:
+def _event_of_lost(attempt: Attempt, down: frozenset[str]) -> Happened:
     """What it is to a job that its attempt has vanished."""
     if attempt.requeues:
         return Happened(Event.FAIL, attempt.id.job)

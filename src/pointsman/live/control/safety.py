@@ -16,13 +16,13 @@ class BackOff:
     most_ms: int = 3_600_000
 
     def pause_ms(self, failures: int) -> int:
-        """After so many failed starts in a row; 0 after none."""
+        """The pause after `failures` failed starts in a row; 0 after none."""
         return min(self.first_ms << min(failures - 1, 30), self.most_ms) if failures > 0 else 0
 
 
 @dataclass
 class NodeFaults:
-    """Which nodes are to be drained because starts on them fail: so many `faults` within `window_ms`.
+    """Which nodes are to be drained because starts on them fail: `faults` failures within `window_ms`.
 
     A start of a gang that fails says nothing of which of its nodes is bad, so it counts for each of them; one that
     succeeds clears them all.

@@ -31,9 +31,9 @@ from pointsman.types import NodeState
 from pointsman.version import __version__
 
 MOST_BYTES: Final = 1 << 20
-"""Of the body of a request."""
+"""The most bytes of the body of a request."""
 MOST_NAMES: Final = 10_000
-"""Of nodes that one list may have, even if they are not there."""
+"""The most names of nodes in one list, even if they are not there."""
 _LONGEST_FORECAST_S: Final = 60.0
 """Whoever asks why a job waits is told that, if a forecast takes longer."""
 _USER: Final = r"^[^\x00-\x1f]{1,64}$"
@@ -47,7 +47,7 @@ _STATUS: Final = {NoSuchJob: 404, TooMany: 429, UsageError: 400, InputError: 422
 
 
 Number = Annotated[int, Path(ge=0, le=1 << 53)]
-"""Of a job."""
+"""The number of a job."""
 
 
 Nodes = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
@@ -124,18 +124,18 @@ def api(daemon: Daemon, forecaster: Forecaster, operators: frozenset[int]) -> Fa
     async def queue(
         columns: Annotated[str | None, "comma-separated; the answer is then a list of lists"] = None,
     ) -> Response:
-        return _listed(views.queue() if columns is None else views.columns_of_queue(columns.split(",")))
+        return _list_response(views.queue() if columns is None else views.columns_of_queue(columns.split(",")))
 
     @app.get("/api/v1/starts")
     async def starts() -> Response:
-        return _listed(explanations.starts(await forecaster.foretold()))
+        return _list_response(explanations.starts(await forecaster.foretold()))
 
     @app.get("/api/v1/history")
     def history(
         most: Annotated[int, "at most"] = 100, user: Annotated[str | None, Query(pattern=_USER)] = None
     ) -> Response:
         with one_by_one:  # in a thread of its own: it may be long
-            return _listed(views.history(min(max(most, 1), 100_000), user))
+            return _list_response(views.history(min(max(most, 1), 100_000), user))
 
     @app.get("/api/v1/jobs/{number}")
     async def job(number: Number, peer: asking) -> Row:
@@ -237,7 +237,7 @@ def api(daemon: Daemon, forecaster: Forecaster, operators: frozenset[int]) -> Fa
     return app
 
 
-def _listed(rows: list[Any]) -> Response:
+def _list_response(rows: list[Any]) -> Response:
     """Rows of plain values need no checks, which would take most of the time of ten thousand."""
     return Response(json.dumps(rows), media_type="application/json")
 

@@ -46,7 +46,7 @@ def check(cluster: str, deciding: Deciding, folder: Path, place: Path) -> Iterat
         lambda: _store(folder, cluster, deciding),
         lambda: _socket(place),
     ):
-        yield _found(look)
+        yield _find(look)
 
 
 def kept_policy(folder: Path) -> Deciding | None:
@@ -59,7 +59,7 @@ def kept_policy(folder: Path) -> Deciding | None:
     return Deciding(**json.loads(row["value"])) if row else None
 
 
-def _found(look: Callable[[], str]) -> Finding:
+def _find(look: Callable[[], str]) -> Finding:
     try:
         return Finding(look())
     except PointsmanError as fault:

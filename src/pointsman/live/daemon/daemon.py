@@ -34,9 +34,9 @@ from pointsman.types import NEVER_MS
 CLUSTER: Final = "cluster"
 """Under which name the store keeps the cluster file."""
 _MOST_JOBS: Final = 10_000
-"""Of one user, that have not ended."""
+"""The most jobs of one user that have not ended."""
 _MOST_KINDS: Final = 1_000
-"""Of one user: each makes the tables of all larger."""
+"""The most kinds of jobs of one user: each makes the tables of all larger."""
 
 
 class TooMany(PointsmanError):
@@ -92,7 +92,7 @@ class Daemon:
         kept = self.store.setting(DECIDING)
         self._check_sort(is_new=kept is None)
         last = Deciding(**json.loads(kept)) if kept else None
-        wanted = self._wanted(last)
+        wanted = self._resolve_deciding(last)
         if gone := last is not None and last != wanted and not self._can_decide(cluster, last):
             last = None
         deciding = last or wanted
@@ -100,7 +100,7 @@ class Daemon:
             self.setting.compile(policy)
         self.backend = self.setting.backend(cluster, self.setting.folder)
         self.node_names = cluster.layout().node_names
-        if gone or not self._restored(cluster, deciding):
+        if gone or not self._restore(cluster, deciding):
             self._take_seats(cluster, deciding)
         with self.store.turn():
             self.store.keep_setting(CLUSTER, cluster.to_yaml())
@@ -112,7 +112,7 @@ class Daemon:
         elif hung is not None:
             self.loop.relieve(hung, self.clock.now_ms())
 
-    def _restored(self, cluster: Cluster, deciding: Deciding) -> bool:
+    def _restore(self, cluster: Cluster, deciding: Deciding) -> bool:
         """Whether it goes on from the checkpoint and the journal of the daemon before."""
         try:
             self.roster = Roster(cluster, deciding, self.store.kinds() or [Kind()])
@@ -146,7 +146,7 @@ class Daemon:
             return False
         return True
 
-    def _wanted(self, last: Deciding | None) -> Deciding:
+    def _resolve_deciding(self, last: Deciding | None) -> Deciding:
         """What is to decide; `last` is what did."""
         setting, base = self.setting, last or Deciding(DEFAULT, {}, {"overheads": "realistic"})
         options = {**base.options, "overheads": setting.overheads or base.options["overheads"]}

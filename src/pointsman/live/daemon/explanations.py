@@ -16,7 +16,7 @@ _RANGE = ("early", "expected", "late")
 
 
 class Explanations:
-    """Of jobs that have not ended."""
+    """Explains jobs that have not ended."""
 
     def __init__(self, views: Views) -> None:
         self._views, self._daemon = views, views.daemon
@@ -26,12 +26,12 @@ class Explanations:
         loop = self._daemon.loop
         if number not in loop.jobs:
             return None
-        row = self._explained(number)
+        row = self._explain(number)
         share = self._daemon.backend.progress(number)
         done = "" if share is None else f"; it says that {share:.0%} of its work is done"
-        return row | {"job_id": number, "said": row["said"] + self._preempted(number) + done}
+        return row | {"job_id": number, "said": row["said"] + self._describe_preemption(number) + done}
 
-    def _explained(self, number: int) -> Row:
+    def _explain(self, number: int) -> Row:
         loop, names = self._daemon.loop, Names(str, self._views.instant)
         if number in loop.held:
             said = f"it is held by its user ('pointsman release {number}')"
@@ -53,7 +53,7 @@ class Explanations:
             said += self._nodes_away()
         return {"state": state, "reason": reason.name if reason else "", "said": said}
 
-    def _preempted(self, number: int) -> str:
+    def _describe_preemption(self, number: int) -> str:
         attempts = self._daemon.store.archive.attempts_of([number])[number]
         stopped = [one for one in attempts if one["cause"] == Cause.PREEMPT and one["started_ms"] is not None]
         if not stopped:

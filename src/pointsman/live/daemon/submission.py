@@ -25,7 +25,7 @@ Variable = Annotated[str, StringConstraints(pattern=r"^[^\x00=]+$", max_length=4
 
 
 _DIGITS = 10
-"""Of the largest number of a user."""
+"""Digits of the largest number of a user."""
 
 
 class Submission(BaseModel):
@@ -71,7 +71,7 @@ class Submission(BaseModel):
         """How long one attempt may run."""
         return None if self.time_limit_s is None else max(1, round(1000 * self.time_limit_s))
 
-    def _named(self, output: str, uid: int) -> str:
+    def _fill_in_names(self, output: str, uid: int) -> str:
         return output.replace("%x", self.name).replace("%u", user_name(uid))
 
     def supposed(self, uid: int) -> Job:
@@ -92,7 +92,7 @@ class Submission(BaseModel):
         return Job(
             ask, kind, number, limit_ms=limit_ms, held=self.hold, requeues=self.requeue, zero_is_done=self.zero_is_done,
             command=tuple(self.command), folder=self.folder,
-            output=self._named(self.output, uid), error=self._named(self.error or "", uid),
+            output=self._fill_in_names(self.output, uid), error=self._fill_in_names(self.error or "", uid),
             stop=Stop(self.checkpoint_s, self.grace_s), uid=uid, **kept,
         )  # fmt: skip
 

@@ -8,9 +8,9 @@ import polars as pl
 
 from pointsman.cluster import Layout
 from pointsman.engine.run.logged import level_of
-from pointsman.engine.run.result import Result
 from pointsman.live.records.store import parts_of
 from pointsman.live.world.plan import with_sign
+from pointsman.report.result import Result
 from pointsman.types import Event, JobState, Locality, Reason, Verb
 
 Row = dict[str, Any]

@@ -33,7 +33,7 @@ QUEUED = (
 )
 """What is said of a job that has not ended."""
 _WAITS: Row = {"state": "PENDING", "reason": "", "run_s": 0.0, "started_s": None, "attempt": None, "node_list": ""}
-"""Of one that waits, but for why."""
+"""The fields of a job that waits, but for why."""
 
 
 class Views:
@@ -50,7 +50,7 @@ class Views:
     def queue(self) -> list[Row]:
         """Jobs that have not ended: those that run first, then in the order of submission."""
         loop, now_ms, asked_of = self.daemon.loop, self.daemon.clock.now_ms(), self._asked_of
-        self._asked_of = {k: asked_of.get(k) or self._asked(k, job) for k, job in loop.jobs.items()}
+        self._asked_of = {k: asked_of.get(k) or self._request_of(k, job) for k, job in loop.jobs.items()}
         attempts = {k: attempt for k in sorted(loop.jobs) if (attempt := loop.attempt_of(k)) is not None}
         pending = sorted(loop.jobs.keys() - attempts.keys())
         reasons = self.reasons(pending)
@@ -60,7 +60,7 @@ class Views:
         ]
 
     def columns_of_queue(self, names: Sequence[str]) -> list[list[Any]]:
-        """The same, but of each job only what is named, in that order.
+        """The queue by columns: of each job only what is named, in that order.
 
         Raises:
             UsageError: there is no such column.
@@ -83,7 +83,7 @@ class Views:
             "nodes": len(attempt.parts),
         }
 
-    def _asked(self, number: int, job: Job) -> Row:
+    def _request_of(self, number: int, job: Job) -> Row:
         kind = job.kind
         return {
             "job_id": number,
@@ -120,7 +120,7 @@ class Views:
             return None
         job = job_of(record["spec"])
         attempts = [self._attempt_row(row) for row in self.daemon.store.archive.attempts_of([number])[number]]
-        row = self._asked(number, job)
+        row = self._request_of(number, job)
         if record["end_ms"] is not None:
             row |= {"state": record["state"], "reason": ""}
         elif (alive := self.daemon.loop.attempt_of(number)) is not None:
@@ -168,7 +168,7 @@ class Views:
         return [row | self._of_attempts(row, attempts[row["job_id"]]) for row in rows]
 
     def _ended_row(self, record: Any) -> Row:
-        return self._asked(record["id"], job_of(record["spec"])) | {
+        return self._request_of(record["id"], job_of(record["spec"])) | {
             "state": record["state"],
             "submitted_s": self.unix_s(record["submit_ms"]) or 0.0,
             "ended_s": self.unix_s(record["end_ms"]) or 0.0,
@@ -250,7 +250,7 @@ class Views:
         return None if at_ms is None else self.daemon.clock.unix_ms(at_ms) / 1000
 
     def instant(self, at_ms: int) -> str:
-        """The same as a person writes it."""
+        """Renders a time as a person writes it."""
         from datetime import datetime
 
         return datetime.fromtimestamp(self.daemon.clock.unix_ms(at_ms) / 1000).strftime("%Y-%m-%d %H:%M:%S")

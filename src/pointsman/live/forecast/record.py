@@ -63,7 +63,7 @@ class Record:
         new = [row for row, job in known.items() if job is None]
         self.jobs = {row: job for row, job in known.items() if job is not None}
         for row in connection.execute(_THERE, (json.dumps(new),)):
-            self.jobs[row["id"]] = _undressed(row["spec"])
+            self.jobs[row["id"]] = _strip(row["spec"])
 
     def _learn_ends(self, connection: sqlite3.Connection) -> None:
         for row in connection.execute(_ENDED, (self._until.end_ms, self._until.ended, MOST)):
@@ -72,10 +72,10 @@ class Record:
 
     def _learn_arrivals(self, connection: sqlite3.Connection) -> None:
         for row in connection.execute(_CAME, (self._until.came, MOST)):
-            self.arrivals.add(Came(row["submit_ms"], _undressed(row["spec"])))
+            self.arrivals.add(Came(row["submit_ms"], _strip(row["spec"])))
             self._until = self._until._replace(came=row["id"])
 
 
-def _undressed(spec: str) -> Job:
+def _strip(spec: str) -> Job:
     """A job that nothing will run."""
     return replace(job_of(spec), environment={}, command=())

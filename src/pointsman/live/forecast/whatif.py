@@ -162,10 +162,10 @@ def _figure(now_s: Sequence[float], then_s: Sequence[float]) -> Figure:
 
 
 def _first_differences(at_ms: int, now: Future, then: Future) -> list[tuple[int, str, int, str]]:
-    ours, theirs = ({_named(a) for a in actions_of(future.log)} for future in (now, then))
+    ours, theirs = ({_key(a) for a in actions_of(future.log)} for future in (now, then))
     differ = sorted([(*a, "now") for a in ours - theirs] + [(*a, "then") for a in theirs - ours])
     return [(max(0, ms - at_ms), Verb(verb).name.lower(), row, who) for ms, verb, row, who in differ[:MOST_SHOWN]]
 
 
-def _named(action: Action) -> tuple[int, int, int]:
+def _key(action: Action) -> tuple[int, int, int]:
     return action.at_ms, int(action.verb), action.row

@@ -26,8 +26,8 @@ class Archive:
         return self._connection.execute("SELECT * FROM jobs WHERE id = ?", (id_,)).fetchone()
 
     def ended_jobs(self, most: int, uid: int | None) -> Iterator[sqlite3.Row]:
-        """The last so many that have ended, of one user or of all, the last first, one by one: each has the environment
-        of its job.
+        """The last `most` jobs that have ended, of one user or of all, the last first, one by one: each has the
+        environment of its job.
         """
         return self._connection.execute(_LAST, {"most": most, "uid": uid})
 

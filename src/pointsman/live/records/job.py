@@ -16,7 +16,7 @@ class Job:
     kind: Kind = field(default_factory=Kind)
     """What it is alike in with other jobs."""
     number: int = 0
-    """Of its kind, among those that the world knew when it was submitted (`pointsman.live.world.roster`)."""
+    """The number of its kind, among those that the world knew when it was submitted (`pointsman.live.world.roster`)."""
     name: str = ""
     limit_ms: int | None = None
     """How long one attempt of it may run."""

@@ -23,7 +23,9 @@ _STATES: Final = {
 
 
 def seats_of_book(store: Store) -> dict[str, Any]:
-    """The same that `keep_seats` keeps. Service is what attempts ran; rates and learnt estimates are not known."""
+    """Derives from the book what `keep_seats` keeps. Service is what attempts ran; rates and learnt estimates are not
+    known.
+    """
     (now_ms,) = store.connection.execute(_LAST).fetchone()
     (last,) = store.connection.execute("SELECT ifnull(max(id), 0) FROM jobs").fetchone()
     jobs = store.alive_jobs()

@@ -23,12 +23,12 @@ from pointsman.live.world.plan import ALL_GPUS
 from pointsman.types import JobState, NodeState
 
 _LOG_BYTES: Final = 64 << 20
-"""Of the log of the database, at most, when it begins anew."""
+"""The most bytes of the log of the database when it begins anew."""
 _CHANGING: Final = (
     *("stage", "cause", "sent_ms", "started_ms", "stopping_ms", "stop_ms", "missing_ms", "ended_ms"),
     *("real_start_ms", "real_end_ms"),
 )
-"""Of an attempt, as columns and as fields."""
+"""What changes of an attempt, as columns and as fields."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ class WriteBack:
     """One thread at most, now and then."""
 
     def __init__(self, path: Path) -> None:
-        """Of the database at `path`, whose own connections write nothing back (``wal_autocheckpoint = 0``)."""
+        """Writes back the database at `path`, whose own connections write nothing back (``wal_autocheckpoint = 0``)."""
         self._path = path
         self._began_s = time.monotonic()
         self._thread: Thread | None = None

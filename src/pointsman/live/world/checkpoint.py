@@ -60,7 +60,7 @@ def checkpoint(world: LiveWorld) -> bytes:
         "format": FORMAT,
         "identity": identity(world),
         "arrays": {name: array.shape for name, array in parts.items()},
-        "policy": _remembered(world.simulation.policy),
+        "policy": _memory_of(world.simulation.policy),
     }
     text = json.dumps(head).encode()
     return b"".join([len(text).to_bytes(8, "little"), text, *(array.tobytes() for array in parts.values())])
@@ -143,7 +143,7 @@ def rows_in_use(handle: Handle, name: str) -> int | None:
     return used.get(name)
 
 
-def _remembered(policy: Any) -> Any:
+def _memory_of(policy: Any) -> Any:
     """What a policy written in Python says of its memory, as JSON has it; None if it has none."""
     if not hasattr(policy, "remember"):
         return None

@@ -92,14 +92,14 @@ def _copy_what_happened(old: Handle, new: Handle) -> None:
 
 def _copy_buckets(old: Handle, new: Handle) -> None:
     """Indexes of jobs, and in which of them each stands."""
-    moved = _moved(old, new)
+    moved = _map_indexes(old, new)
     new.state.buckets[moved] = old.state.buckets
     jobs = new.jobs
     stands = jobs["bucket"] >= 0
     jobs["bucket"][stands] = moved[jobs["bucket"][stands]]
 
 
-def _moved(old: Handle, new: Handle) -> NDArray[np.int64]:
+def _map_indexes(old: Handle, new: Handle) -> NDArray[np.int64]:
     """Where each index of the old state is in the new one (`verbs.queue_index`)."""
     (classes, queues, reaches), (classes_now, queues_now, _) = (_sizes(handle) for handle in (old, new))
     of_queues = (classes_now + queues_now * np.arange(reaches)[:, None] + np.arange(queues)).ravel()

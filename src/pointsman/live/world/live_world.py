@@ -64,8 +64,9 @@ class LiveWorld:
         first_row: int = 0,
         made_of: str = "",
     ) -> None:
-        """Of a cluster, and of the classes of demand and the models of `prepared`, whose jobs are not looked at; `room`
-        is a power of two. The first job has `first_row`. `made_of`: a digest of the files that the policy is read from.
+        """Make the world of a cluster, of the classes of demand and the models of `prepared`, whose jobs are not looked
+        at; `room` is a power of two. The first job has `first_row`. `made_of`: a digest of the files that the policy is
+        read from.
 
         Raises:
             UsageError: the policy cannot run live, or lacks its briefing.
@@ -74,7 +75,7 @@ class LiveWorld:
         if getattr(policy, "briefed", False) and briefing is None:
             raise UsageError(f"policy {policy.name!r} must be told of users and queues before it decides")
         self.needs_estimates = getattr(policy, "durations", getattr(policy, "needs", "none")) in ("estimate", "oracle")
-        self.rules = _told(rules)
+        self.rules = _rules_from_outside(rules)
         self.prepared, self.briefing = prepared, briefing
         self.room, self.made_of = room, made_of
         self.simulation = Simulation(state_of(prepared, self.rules, policy, briefing, room), policy)
@@ -261,7 +262,7 @@ def _with_room(prepared: Prepared, room: int) -> Prepared:
     return replace(prepared, trace=np.zeros(room, TRACE), history=history)
 
 
-def _told(rules: Rules) -> Rules:
-    """The same rules where nothing happens by itself, and no start or stop takes no time."""
+def _rules_from_outside(rules: Rules) -> Rules:
+    """Changes the rules so that nothing happens by itself, and every start and stop takes time."""
     least = {name: max(1, getattr(rules, name)) for name in ("start_ms", "stop_ms", "rebatch_ms")}
     return replace(rules, outside=True, log=True, log_speeds=False, **least)

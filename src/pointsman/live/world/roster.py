@@ -70,11 +70,11 @@ class Roster:
         self.policy = deciding.spec.make(dict(deciding.params))
         check_reads_no_log(self.policy)
         try:
-            self.prepared, self.rules, self.briefing = self._assembled(self.kinds)
+            self.prepared, self.rules, self.briefing = self._assemble(self.kinds)
         except InputError as error:
             raise _of_a_job(error) from None
 
-    def _assembled(self, kinds: list[Kind]) -> tuple[Prepared, Rules, Briefing | None]:
+    def _assemble(self, kinds: list[Kind]) -> tuple[Prepared, Rules, Briefing | None]:
         jobs = pl.DataFrame([kind._asdict() | _UNKNOWN for kind in kinds], infer_schema_length=None)
         workload = Workload.of(jobs, source="a submission")
         prepared, rules, briefing = assemble(workload, self.cluster, self.deciding.spec, self.policy, self.options)
@@ -88,7 +88,7 @@ class Roster:
         """
         if kind not in self.numbers:
             try:
-                self.prepared, self.rules, self.briefing = self._assembled([*self.kinds, kind])
+                self.prepared, self.rules, self.briefing = self._assemble([*self.kinds, kind])
             except InputError as error:
                 raise _of_a_job(error) from None
             self.numbers[kind] = len(self.numbers)
@@ -96,7 +96,7 @@ class Roster:
         return self.numbers[kind]
 
     def first(self, many: int) -> "Roster":
-        """The same before more kinds came than so many."""
+        """The roster with its first `many` kinds only."""
         return self if many == len(self.numbers) else Roster(self.cluster, self.deciding, self.kinds[:many])
 
     def world(self, room: int = ROOM, first_row: int = 1) -> LiveWorld:
@@ -156,7 +156,7 @@ def ask_of(
 
 
 def _digest_of_files(deciding: Deciding) -> str:
-    """Of the file of a policy, and of those that its parameters name."""
+    """Digests the file of a policy, and those that its parameters name."""
     spec = deciding.spec
     named = [*deciding.params.values(), *spec.given.values(), getattr(spec.factory, "hooks", None)]
     places = [Path(inspect.getfile(spec.factory)), *(Path(one) for one in named if isinstance(one, str) and one)]
@@ -168,7 +168,7 @@ def _digest_of_files(deciding: Deciding) -> str:
 
 
 def _of_a_job(error: InputError) -> InputError:
-    """The same of a job that is not in a log."""
+    """Rewords an error about a row of a log for a job that is not in one."""
     cause = re.sub(r"^(job '\d+' \(row \d+\)|row \d+:)", "the job", error.cause)
     return InputError(cause.replace("nodes_requested", "nodes"), fix="see 'pointsman nodes'")
 

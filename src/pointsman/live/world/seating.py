@@ -34,7 +34,7 @@ class Seat(NamedTuple):
     parts: tuple[tuple[int, int], ...]
     """(node, mask of its GPUs)."""
     past: Mapping[str, float]
-    """Of PAST, as of now."""
+    """The values of PAST, as of now."""
 
 
 def seats_of(world: LiveWorld, asks: Mapping[int, Ask]) -> list[Seat]:

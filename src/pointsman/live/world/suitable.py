@@ -7,7 +7,7 @@ from pointsman.engine.setup.terms import Terms
 from pointsman.errors import UsageError
 
 SLICES = 4
-"""A slice must be so many times as long as a preemption takes, or most time goes into stops and starts."""
+"""How many times as long as a preemption a slice must be, or most time goes into stops and starts."""
 
 
 def check_suits_live(policy: Any, terms: Terms, preemption_ms: int) -> None:

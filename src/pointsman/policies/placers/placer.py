@@ -20,7 +20,7 @@ from pointsman.policies.placers.schedulers import (
     end_decision,
     forward_to,
     forwards,
-    may_decide,
+    goes_first,
     owner,
     was_forwarded,
 )
@@ -37,7 +37,6 @@ from pointsman.policies.sdk import (
     Owner,
     State,
     alternative_with_room,
-    before,
     block,
     close_queue,
     cold,
@@ -160,7 +159,7 @@ def _first_in_order(S: State) -> Int:
     if S.g[0].free > 0:
         for i in range(S.g[0].active):
             j = _first_of(S, S.lists[ACTIVE, i])
-            if j >= 0 and may_decide(S, j) and (best < 0 or before(S, j, best)):
+            if goes_first(S, j, best):
                 best = j
     return best
 

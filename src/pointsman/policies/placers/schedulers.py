@@ -15,6 +15,7 @@ from pointsman.policies.sdk import (
     Owner,
     State,
     alternative_with_room,
+    before,
     cold,
     core,
     dequeue,
@@ -116,6 +117,12 @@ def may_decide(S: State, j: Int) -> bool:
         return True
     wake_at(S, np.int64(np.ceil(ends_us / 1000.0)))
     return False
+
+
+@core
+def goes_first(S: State, j: Int, best: Int) -> bool:
+    """Whether job `j`, -1 if there is none, may be decided about and comes before job `best`, -1 if none was found."""
+    return bool(j >= 0 and may_decide(S, j) and (best < 0 or before(S, j, best)))
 
 
 @core

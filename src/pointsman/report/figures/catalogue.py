@@ -87,10 +87,10 @@ def _drawing(kind: Kind, groups: list[Group]) -> Drawing | None:
         return None
     caption = runs_caption(groups)
     svg, sentence = draw(kind.name, lambda figure: kind.paint(figure, shown), kind.size(len(shown)), caption)
-    return Drawing(kind.name, kind.title, svg, sentence + (_shown(shown) if kind.over_time else ""))
+    return Drawing(kind.name, kind.title, svg, sentence + (_describe_span(shown) if kind.over_time else ""))
 
 
-def _shown(groups: list[Group]) -> str:
+def _describe_span(groups: list[Group]) -> str:
     """What a figure over time leaves out."""
     span_s = shown_span_s(groups)
     last_end_s = max(horizon_s(group.first.result) for group in groups)

@@ -22,7 +22,7 @@ class Drawing:
     """None: it could not be drawn, and the sentence says why."""
     sentence: str
     section: str = "figures"
-    """Of the page."""
+    """The section of the page."""
 
 
 Made = TypeVar("Made", bound=Drawing | None)

@@ -23,7 +23,7 @@ INCHES: Final = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72.27}
 SMALL: Final[dict[str, Any]] = {"font.size": 7, "axes.titlesize": 7, "legend.fontsize": 6, "axes.labelsize": 7}
 """Text in print (points)."""
 LETTERS_PER_IN: Final = 20
-"""Of text of this size."""
+"""Letters in an inch of text of this size."""
 DPI: Final = 300
 UNDATED: Final = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
 """So that the same runs give the same bytes."""
@@ -77,7 +77,7 @@ def _painting(kind: Kind, groups: list[Group]) -> Painting | None:
 def save_paintings(
     directory: Path, paintings: Sequence[Painting], formats: Sequence[str], width_in: float
 ) -> list[Path]:
-    """The same of figures that are not of single runs.
+    """Saves figures that are not of single runs, as `save_figures` does.
 
     Raises:
         RunError: matplotlib is not installed.
@@ -93,7 +93,7 @@ def _save(
     """Files of one figure, instead of those that other runs have left there."""
     try:
         painting = make()
-        contents = {} if painting is None else _drawn(painting, formats, width_in)
+        contents = {} if painting is None else _draw_formats(painting, formats, width_in)
     except Exception as error:
         contents = {"txt": (failure(name, error) + "\n").encode()}
     for ending in {*formats, "txt"} - contents.keys():
@@ -113,7 +113,7 @@ def _wrap_labels(figure: "Figure", width_in: float) -> None:
             axes.set_title(fill(axes.get_title(side), most), loc=side)
 
 
-def _drawn(painting: Painting, formats: Sequence[str], width_in: float) -> dict[str, bytes]:
+def _draw_formats(painting: Painting, formats: Sequence[str], width_in: float) -> dict[str, bytes]:
     """The content of the file of each format."""
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg

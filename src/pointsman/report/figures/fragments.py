@@ -51,7 +51,7 @@ def _panel_each(figure: "Figure", groups: list[Group]) -> str:
     size = grid.label_bottoms(panels, span_s)
     for i, (axes, group) in enumerate(zip(panels, groups, strict=True)):
         _paint_idle(axes, group.first, span_s, size)
-        axes.set_title(f"{group.label}: {_told(group)}", loc="left")
+        axes.set_title(f"{group.label}: {_describe_blocked(group)}", loc="left")
         if i % grid.columns(len(panels)) == 0:
             axes.set_ylabel("GPUs idle (%)")
     panels[0].set_ylim(0, 100)
@@ -59,7 +59,7 @@ def _panel_each(figure: "Figure", groups: list[Group]) -> str:
     figure.legend(handles, ["idle", "idle, lost to fragmentation"], loc="outside upper left", ncols=2)
     return (
         "Light: idle GPUs. Dark: idle GPUs while the first job in line waits although it requests no more than are "
-        f"idle: they are free, but not together where it could use them.{_compared(groups)} Vertical lines bound the "
+        f"idle: they are free, but not together where it could use them.{_dark_share(groups)} Vertical lines bound the "
         "counted submit window."
     )
 
@@ -76,12 +76,12 @@ def _paint_idle(axes: "Axes", run: Run, span_s: float, size: float) -> None:
             axes.axvline(edge_s / size, color=INK, linewidth=0.9, linestyle="--")
 
 
-def _compared(groups: list[Group]) -> str:
+def _dark_share(groups: list[Group]) -> str:
     details = {group.label: group.first.summary["fragmentation"] for group in groups}
     blocked = {label: told["blocked_time_ratio"] for label, told in details.items() if told is not None}
     return f" Share of the window: {spread(blocked, percent)}." if blocked else ""
 
 
-def _told(group: Group) -> str:
+def _describe_blocked(group: Group) -> str:
     details = group.first.summary["fragmentation"]
     return "unknown" if details is None else f"dark {percent(details['blocked_time_ratio'])} of the window"

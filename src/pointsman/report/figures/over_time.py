@@ -48,7 +48,7 @@ def _most(values: pl.Series) -> int:
 
 
 def _unknown_use(groups: list[Group]) -> str:
-    """Of whom it is not known how many GPUs were in use."""
+    """Says of which policies it is not known how many GPUs were in use."""
     unknown = [group.label for group in groups if _is_unknown(group.first.result.series["used_gpus"])]
     return f" How many GPUs were in use is unknown of {names(unknown)}." if unknown else ""
 
@@ -93,7 +93,7 @@ def rho_cdf(figure: "Figure", groups: list[Group]) -> str:
 
 
 def _rho_sentence(groups: list[Group]) -> str:
-    """Of the first seed of each policy."""
+    """Says how late jobs are under each policy, on its first seed."""
     slow, worst = (
         {group.label: ratio for group in groups if (ratio := group.first.summary[f"fairness_rho_{name}"]) is not None}
         for name in ("p99", "max")

@@ -116,7 +116,7 @@ def occupancy(figure: "Figure", groups: list[Group]) -> str:
         axes.grid(False)
         if i % grid.columns(len(panels)) == 0:
             axes.set_ylabel("node")
-        filled = _filled(group.first, edges_s)
+        filled = _fill_cells(group.first, edges_s)
         if filled is None:
             axes.text(0.5, 0.5, NO_LOG, transform=axes.transAxes, ha="center")
             continue
@@ -137,7 +137,7 @@ def node_rows(nodes: int) -> NDArray[np.int64]:
     return np.arange(nodes) * min(nodes, ROWS) // nodes
 
 
-def _filled(run: Run, edges_s: NDArray[np.float64]) -> NDArray[np.float64] | None:
+def _fill_cells(run: Run, edges_s: NDArray[np.float64]) -> NDArray[np.float64] | None:
     held = run.held
     if held is None or held["node"].null_count() == held.height > 0:
         return None

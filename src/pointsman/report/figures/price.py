@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 NAME, TITLE = "9-price", "Completion time by interval between checkpoints"
 TICKS_APART = 0.08
-"""Of the axis, between the middles of two names below it."""
+"""The least distance between the middles of two names below the axis, as a share of it."""
 
 
 def draw_price(price: Price, groups: list[Group]) -> Drawing:

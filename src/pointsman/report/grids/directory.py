@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pointsman.engine.run.result import Result
-from pointsman.report.grids.grid import Grid, GridCell, cell_of, with_loser
+from pointsman.engine.run.result import RunData
+from pointsman.report.grids.cell import GridCell, cell_of, with_loser
+from pointsman.report.grids.grid import Grid
 from pointsman.report.grids.page import make_grid_page
 from pointsman.report.manifest import write_manifest
 from pointsman.report.rundir import write_comparison, write_config, write_page
@@ -24,7 +25,7 @@ class CellRuns:
     values: Mapping[str, Any]
     config: Mapping[str, Any]
     """Settings of this cell, for its ``config.resolved.yaml``."""
-    results: Sequence[Result]
+    results: Sequence[RunData]
     kept: Sequence[Path]
     """Directories of the results."""
 
@@ -47,7 +48,7 @@ def write_grid(
     """
     with whole_directory(Path(directory), force=force) as partial:
         names: list[str] = []
-        grid = Grid(list(_written(partial / "cells", cells, names, baseline, command, window)))
+        grid = Grid(list(_write_cells(partial / "cells", cells, names, baseline, command, window)))
         if tell is not None:
             tell(grid)
         if config is not None:
@@ -72,7 +73,7 @@ def _write_tables(partial: Path, grid: Grid, names: Sequence[str], command: str 
         write_page(partial, make_grid_page(grid, command=command))
 
 
-def _written(
+def _write_cells(
     place: Path,
     cells: Iterable[CellRuns],
     names: list[str],

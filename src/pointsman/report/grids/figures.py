@@ -10,7 +10,8 @@ import numpy as np
 from pointsman.report.figures.distributions import time_ticks
 from pointsman.report.figures.drawing import Drawing, attempted
 from pointsman.report.figures.style import Painting, draw, draw_line, legend_of_lines, line
-from pointsman.report.grids.grid import SHARES, Grid, GridCell, shown
+from pointsman.report.grids.cell import SHARES, GridCell, shown
+from pointsman.report.grids.grid import Grid
 from pointsman.report.units import count, time_unit
 
 if TYPE_CHECKING:
@@ -25,12 +26,12 @@ MEANS: Final = (
 )
 """Metric, name and title of the figures along it."""
 STEEP: Final = 20
-"""Times so many times apart are drawn on a logarithmic axis (ours)."""
+"""The ratio of times from which on they are drawn on a logarithmic axis (ours)."""
 MOST_PANELS: Final = 24
 ACROSS: Final = 3
 """Panels side by side."""
 TICKS: Final = ((1, "1 s"), (60, "1 min"), (3600, "1 h"), (86400, "1 d"), (8640000, "100 d"))
-"""Of narrow time axes."""
+"""Ticks of narrow time axes."""
 LEAST_S: Final = 1.0
 """On logarithmic axes shorter times are drawn here."""
 
@@ -55,7 +56,7 @@ def _drawing(each: Painting, caption: str) -> Drawing:
 
 
 def paintings(grid: Grid) -> list[Painting]:
-    """The same before they are drawn."""
+    """The figures of a grid before they are drawn."""
     along = [name for name in ALONG if name in grid.varied][:1]
     lines = [_lines(grid, name, *figure) for name in along for figure in MEANS]
     return [*lines, _distributions(grid)]

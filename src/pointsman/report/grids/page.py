@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 
+from pointsman.report.grids.cell import shown
 from pointsman.report.grids.figures import draw_grid
-from pointsman.report.grids.grid import Grid, shown
+from pointsman.report.grids.grid import Grid
 from pointsman.report.grids.table import grid_losers, grid_table
-from pointsman.report.metrics.comparison import Row
+from pointsman.report.metrics.comparison_rows import Row
 from pointsman.report.metrics.paired.differences import Difference
 from pointsman.report.pages.page import Page, render
 from pointsman.report.units import count, digits, duration, names
@@ -23,11 +24,11 @@ def make_grid_page(grid: Grid, *, command: str | None = None) -> Page:
         lead=_lead(grid),
         facts=_facts(grid),
         assumptions=_once([told for cell in grid.cells for told in cell.assumptions]),
-        headline=grid_table(grid),
+        headline=grid_table(grid.cells),
         details=[],
         calibration=[],
         explanations=(),
-        losers=[table] if (table := grid_losers(grid)).rows else [],
+        losers=[table] if (table := grid_losers(grid.cells)).rows else [],
         price=None,
         savings=None,
         waiting=None,
@@ -98,12 +99,12 @@ def _range(grid: Grid) -> str:
 def _facts(grid: Grid) -> list[tuple[str, str]]:
     """What was run, term by term: what is said of every cell; of the options that vary, their values."""
     terms = _once([term for cell in grid.cells for term, _ in cell.facts])
-    told = [(term, _told(term, [dict(cell.facts).get(term, "") for cell in grid.cells], grid)) for term in terms]
+    told = [(term, _common_fact(term, [dict(cell.facts).get(term, "") for cell in grid.cells], grid)) for term in terms]
     estimates = [shown("estimate", value) for value in grid.values_of("estimate")] if "estimate" in grid.varied else []
     return [(term, said) for term, said in [*told, ("Estimates", ", ".join(estimates))] if said]
 
 
-def _told(term: str, said: Sequence[str], grid: Grid) -> str:
+def _common_fact(term: str, said: Sequence[str], grid: Grid) -> str:
     if term == "Load" and len(set(said)) > 1:
         return _loads(grid)
     if term == "Cluster":

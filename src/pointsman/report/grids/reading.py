@@ -7,9 +7,10 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from pointsman.errors import InputError
-from pointsman.report.grids.grid import Grid, GridCell, cell_of, with_loser
+from pointsman.report.comparison import compare
+from pointsman.report.grids.cell import GridCell, cell_of, with_loser
+from pointsman.report.grids.grid import Grid
 from pointsman.report.manifest import read_manifest
-from pointsman.report.metrics.comparison import compare
 from pointsman.report.run_reading import CONFIG, read_runs, read_window
 
 TABLE = "grid.json"
@@ -50,16 +51,16 @@ def read_grid(directory: str | Path, *, baseline: str | None = None, window: tup
 def _values(path: Path, varied: list[str], cells: int) -> list[dict[str, Any]]:
     """The options that vary, and their values in each cell."""
     if path.exists() and not path.is_file():
-        raise _damaged(path, "this is no regular file")
+        raise _damage_error(path, "this is no regular file")
     try:
         table = _Table.model_validate(json.loads(path.read_text(encoding="utf-8")))
         found = [{name: cell[name] for name in varied} for cell in table.cells]
     except OSError as error:
-        raise _damaged(path, f"part of the grid cannot be read ({error.strerror})") from None
+        raise _damage_error(path, f"part of the grid cannot be read ({error.strerror})") from None
     except (ValueError, RecursionError, KeyError, ValidationError):
-        raise _damaged(path, "this is not the table of a grid") from None
+        raise _damage_error(path, "this is not the table of a grid") from None
     if len(found) != cells or any(isinstance(value, dict | list) for cell in found for value in cell.values()):
-        raise _damaged(path, f"this is not the table of {cells} cells")
+        raise _damage_error(path, f"this is not the table of {cells} cells")
     return found
 
 
@@ -70,5 +71,5 @@ def _window(path: Path) -> tuple[float, float] | None:
     return read_window(path.parent)
 
 
-def _damaged(path: Path, cause: str) -> InputError:
+def _damage_error(path: Path, cause: str) -> InputError:
     return InputError(cause, path=path, fix="the directory is damaged; run again")

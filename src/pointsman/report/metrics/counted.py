@@ -1,11 +1,11 @@
-"""Which jobs the figures count, and what is measured of each of them."""
+"""Which jobs the metrics count, and what is measured of each of them."""
 
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
-from pointsman.engine.run.result import Result
+from pointsman.engine.run.result import RunData
 from pointsman.errors import UsageError
 from pointsman.report.metrics.fairness import finish_time_fairness
 from pointsman.report.metrics.shared import part_asked
@@ -37,7 +37,7 @@ class Window:
         return self.to_s - self.from_s
 
 
-def submit_window(result: Result, window: tuple[float, float] | None = None) -> Window:
+def submit_window(result: RunData, window: tuple[float, float] | None = None) -> Window:
     """The window asked for, cut to the submit times; all of them by default.
 
     Raises:
@@ -64,7 +64,7 @@ def is_submitted_in(jobs: pl.DataFrame, window: Window) -> pl.Series:
     return (submit_s - submit_s.min()).is_between(window.from_s, window.to_s)
 
 
-def counted_jobs(result: Result, window: Window) -> pl.DataFrame:
+def counted_jobs(result: RunData, window: Window) -> pl.DataFrame:
     """Jobs that ended, submitted in the window, with ``bucket``, ``asked`` (GPUs, less than 1 of a fraction) and
     ``rho`` (finish-time fairness, null if d = 0); GPU-seconds held of fractions are fractions, too.
     """
@@ -79,7 +79,7 @@ def counted_jobs(result: Result, window: Window) -> pl.DataFrame:
     return measured if counts.all() else measured.filter(counts)
 
 
-def deadlines_met_ratio(result: Result, window: Window) -> float | None:
+def deadlines_met_ratio(result: RunData, window: Window) -> float | None:
     """Share of the jobs with a deadline, submitted in the window, that completed by it; None if there are none.
 
     A job that has not ended misses its deadline, but for one that was still to come when the run was cut; a job that

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from pointsman.engine.run.result import Result
+from pointsman.engine.run.result import RunData
 from pointsman.errors import UsageError
 from pointsman.inputs.messages import counted
 from pointsman.report.units import duration
@@ -80,7 +80,7 @@ class Divergence:
         return "\n".join(lines)
 
 
-def first_divergence(first: Result, second: Result) -> Divergence | None:
+def first_divergence(first: RunData, second: RunData) -> Divergence | None:
     """Finds the first decision, in time and then in sequence, in which two runs on one workload differ; None if none.
 
     Raises:
@@ -105,7 +105,7 @@ def _whole_decisions(plan: pl.DataFrame, at: int) -> int:
     return whole - (0 < at < plan.height and plan["seq"][at - 1] == plan["seq"][at])
 
 
-def _refuse_unlike(first: Result, second: Result) -> None:
+def _refuse_unlike(first: RunData, second: RunData) -> None:
     if first.events is None or second.events is None:
         raise UsageError("a run was made without a plan log; run it again with a log to see where policies diverge")
     told = ("job_id", "submit_s", "gpus", "duration_s")
@@ -117,13 +117,13 @@ def _refuse_unlike(first: Result, second: Result) -> None:
         raise UsageError("the two runs are on different clusters; compare policies on one cluster")
 
 
-def _plan(result: Result) -> pl.DataFrame:
+def _plan(result: RunData) -> pl.DataFrame:
     assert result.events is not None
     kinds = pl.col("kind").cast(pl.String)
     return result.events.filter(kinds.is_in(DECISIONS)).with_columns(kinds).sort("seq", maintain_order=True)
 
 
-def _decision(result: Result, plan: pl.DataFrame, at: int) -> Decision | None:
+def _decision(result: RunData, plan: pl.DataFrame, at: int) -> Decision | None:
     """The decision before which there are `at`."""
     order = plan["seq"].unique(maintain_order=True)
     if at >= len(order):

@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from pointsman.engine.rate_models.registry import options_of_factors
-from pointsman.engine.run.result import Result
+from pointsman.engine.run.result import RunData
 from pointsman.errors import UsageError
 from pointsman.inputs.messages import described
 from pointsman.report.metrics.counted import submit_window
@@ -21,7 +21,7 @@ from pointsman.report.metrics.draws import workload_seeds
 from pointsman.report.metrics.holdings import horizon_s
 from pointsman.report.metrics.measured import Measured
 from pointsman.report.metrics.shared import interference_of, jobs_per_gpu
-from pointsman.report.metrics.summary import BREAKDOWNS, breakdown, figures
+from pointsman.report.metrics.summary import BREAKDOWNS, breakdown, metrics_of
 from pointsman.report.units import policy_name
 
 
@@ -31,8 +31,8 @@ class Run(Measured):
 
     @cached_property
     def summary(self) -> dict[str, Any]:
-        """Its figures, as `summarise` gives them."""
-        return figures(self)
+        """Its metrics, as `summarise` gives them."""
+        return metrics_of(self)
 
     @cached_property
     def paired(self) -> dict[tuple[str, int], tuple["Run", Any]]:
@@ -40,7 +40,7 @@ class Run(Measured):
         return {}
 
 
-def measure(result: Result, window: tuple[float, float] | None = None) -> Run:
+def measure(result: RunData, window: tuple[float, float] | None = None) -> Run:
     """A run to report on, measured once whatever is made of it; `window` as in `summarise`.
 
     Raises:
@@ -139,7 +139,7 @@ class Group:
         return {}
 
     def mean(self, metric: str) -> float | None:
-        """Mean over seeds of one figure of the summary; None where a seed has none."""
+        """Mean over seeds of one metric of the summary; None where a seed has none."""
         found = [run.summary[metric] for run in self.runs]
         return None if None in found else float(np.mean(found))
 
@@ -187,7 +187,7 @@ def shown_span_s(groups: list[Group]) -> float:
     return min(last_end_s, 1.4 * last_submit_s) if last_submit_s > 0 else last_end_s
 
 
-def group_runs(results: Sequence[Result | Run], window: tuple[float, float] | None = None) -> list[Group]:
+def group_runs(results: Sequence[RunData | Run], window: tuple[float, float] | None = None) -> list[Group]:
     """Results by policy and settings, in the order in which each first appears, under labels that tell them apart.
 
     `window` is for results; a `Run` has its own.
@@ -195,8 +195,8 @@ def group_runs(results: Sequence[Result | Run], window: tuple[float, float] | No
     Raises:
         UsageError: there are none, one run is there twice, or no job was submitted in the window.
     """
-    several = isinstance(results, Iterable) and not isinstance(results, str | Result)
-    if not several or not all(isinstance(each, Result | Run) for each in results):
+    several = isinstance(results, Iterable) and not isinstance(results, str | RunData)
+    if not several or not all(isinstance(each, RunData | Run) for each in results):
         raise UsageError(
             f"compare takes a list of results, not {described(results)}: "
             "pointsman.compare([pointsman.simulate(workload, cluster, policy) for policy in policies])"
@@ -224,7 +224,7 @@ def _group(label: str, runs: list[Run]) -> Group:
     return Group(label, tuple(sorted(runs, key=lambda run: run.draw)))
 
 
-def _recipe(result: Result) -> str:
+def _recipe(result: RunData) -> str:
     """How its jobs were generated, without the seed."""
     told = result.info["workload"]
     while "seed" not in told and "origin" in told:
@@ -232,12 +232,12 @@ def _recipe(result: Result) -> str:
     return re.sub(r"\bseed=\d+", "seed=…", str(told["command"]))
 
 
-def _option(name: str, result: Result) -> str | None:
+def _option(name: str, result: RunData) -> str | None:
     value = result.info.get(name)
     return None if value is None else f"{name.replace('_', ' ')} {value}"
 
 
-SETTINGS: dict[str, Callable[[Result], Any]] = {
+SETTINGS: dict[str, Callable[[RunData], Any]] = {
     "name": lambda result: policy_name(result.info),
     "policy": lambda result: result.info["policy"],
     "knowledge": lambda result: result.info.get("knowledge", "none"),
@@ -267,7 +267,7 @@ def is_same_but(setting: str, run: Run, other: Run) -> bool:
     return one == two
 
 
-def _settings(result: Result) -> dict[str, Any]:
+def _settings(result: RunData) -> dict[str, Any]:
     return {name: of(result) for name, of in SETTINGS.items()}
 
 
@@ -277,11 +277,11 @@ def _labels(settings: list[dict[str, Any]]) -> list[str]:
 
 def _label(own: dict[str, Any], namesakes: list[dict[str, Any]]) -> str:
     telling = [name for name in own if any(other[name] != own[name] for other in namesakes)]
-    said = [_said(own[name], [other[name] for other in namesakes]) for name in telling]
+    said = [_setting_label(own[name], [other[name] for other in namesakes]) for name in telling]
     return f"{own['name']} ({', '.join(said)})" if said else own["name"]
 
 
-def _said(value: Any, others: list[Any]) -> str:
+def _setting_label(value: Any, others: list[Any]) -> str:
     """A setting in the words that tell it from the others: of several parts, those in which any differ."""
     if not isinstance(value, dict):
         return str(value)

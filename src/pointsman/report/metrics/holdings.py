@@ -7,7 +7,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from pointsman.cluster.hostlist import nodes_named
-from pointsman.engine.run.result import Result
+from pointsman.engine.run.result import RunData
 from pointsman.report.metrics.shared import divided, model_of_run, shares_gpus
 
 TAKES = ("START", "RESIZE")
@@ -17,7 +17,7 @@ RELEASES = ("FINISH", "PREEMPT", "STOPPED", "FAIL", "CANCEL", "START_FAILED", "N
 """Events that can end a holding; the last of them before the job next takes some does."""
 
 
-def horizon_s(result: Result) -> float:
+def horizon_s(result: RunData) -> float:
     """Length of the run (s): from the first submit to the last end, or to where it was cut."""
     jobs, series = result.jobs, result.series
     if jobs.is_empty():
@@ -30,7 +30,7 @@ def horizon_s(result: Result) -> float:
     return max(last_end_s, last_sample_s, float(result.info.get("until_s") or 0.0))
 
 
-def holdings(result: Result) -> pl.DataFrame | None:
+def holdings(result: RunData) -> pl.DataFrame | None:
     """One row per node part of every start: ``row, node, gpus, from_s, to_s`` (s since the first submit); where jobs
     share GPUs one per GPU and stretch of time, each of n jobs on it holding 1/n (`shared.divided`).
 
@@ -44,7 +44,7 @@ def holdings(result: Result) -> pl.DataFrame | None:
     return _from_jobs(result) if not changes and result.jobs["preemptions"].sum() == 0 else None
 
 
-def _from_jobs(result: Result) -> pl.DataFrame:
+def _from_jobs(result: RunData) -> pl.DataFrame:
     origin_s = result.jobs["submit_s"].min()
     started = result.jobs.filter(pl.col("start_s").is_not_null())
     gpus = _mean_gpus() if result.info.get("logged") else pl.col("gpus")
@@ -58,7 +58,7 @@ def _from_jobs(result: Result) -> pl.DataFrame:
     return _by_node(result, started, held) if "node_list" in started.columns else held
 
 
-def _by_node(result: Result, started: pl.DataFrame, held: pl.DataFrame) -> pl.DataFrame:
+def _by_node(result: RunData, started: pl.DataFrame, held: pl.DataFrame) -> pl.DataFrame:
     """The holdings on each node that a log names, which does not say how many GPUs on each: the same number on all."""
     texts = started["node_list"].drop_nulls().unique(maintain_order=True)
     named = nodes_named(texts, result.info["node_names"])
@@ -76,7 +76,7 @@ def _mean_gpus() -> pl.Expr:
     return pl.min_horizontal(mean, "gpus").alias("gpus")
 
 
-def parts_held(result: Result, events: pl.DataFrame) -> pl.DataFrame:
+def parts_held(result: RunData, events: pl.DataFrame) -> pl.DataFrame:
     """One row per node part of every start in the plan log: ``row, node, gpus, gpu_mask, from_s, to_s`` (s since the
     first submit); the number of the `holding` that it is part of, by job and time; and the places in the log at which
     this begins (`taken`) and is first given up (`given_up`): null where the job took other GPUs instead, or held these

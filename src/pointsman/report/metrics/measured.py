@@ -1,11 +1,11 @@
-"""What is measured of a run besides its figures, each once: when it is first asked for."""
+"""What is measured of a run besides its metrics, each once: when it is first asked for."""
 
 from dataclasses import dataclass
 from functools import cached_property
 
 import polars as pl
 
-from pointsman.engine.run.result import Result
+from pointsman.engine.run.result import RunData
 from pointsman.report.metrics.counted import Window, counted_jobs
 from pointsman.report.metrics.holdings import holdings
 
@@ -14,7 +14,7 @@ from pointsman.report.metrics.holdings import holdings
 class Measured:
     """A result, the window of the jobs that count, and what both are asked for again and again."""
 
-    result: Result
+    result: RunData
     window: Window
 
     @property

@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from pointsman.engine.run.result import Result
+from pointsman.engine.run.result import RunData
 from pointsman.engine.setup.overheads import Overheads, load_overheads
 from pointsman.report.metrics.groups import Group, Run, group_runs, is_same_but, simulated
 from pointsman.report.metrics.paired.differences import Difference, difference
 
-Repeated = Mapping[float, Sequence[Result]]
+Repeated = Mapping[float, Sequence[RunData]]
 """By seconds between checkpoints, the runs that had to be made again; 0 s: preemption loses nothing."""
 
 
@@ -104,7 +104,7 @@ class Price:
 
     @cached_property
     def break_evens(self) -> list[BreakEven]:
-        """Of each policy that is known at all intervals, but the baseline."""
+        """Finds where each policy breaks even, if it is known at all intervals; the baseline is left out."""
         labels = [group.label for group in next(iter(self.cells.values()))[1:]]
         lines = {label: [point for point in self.points if point.policy == label] for label in labels}
         return [_break_even(line) for line in lines.values() if all(p.change.ratio is not None for p in line)]
@@ -145,7 +145,7 @@ def price(groups: Sequence[Group], repeated: Repeated, window: tuple[float, floa
     return Price(kept, made, left_out, all(len(a.runs) == len(b.runs) for a, b in zip(own, policies, strict=True)))
 
 
-def preempts(run: Run | Result) -> bool:
+def preempts(run: Run | RunData) -> bool:
     """Whether any of its jobs was preempted, so that it depends on what that costs."""
     jobs = (run.result if isinstance(run, Run) else run).jobs
     return bool(jobs["preemptions"].sum())

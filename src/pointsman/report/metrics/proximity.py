@@ -5,11 +5,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from pointsman.cluster.tree_cost import TreeCost
-from pointsman.engine.run.result import Result
+from pointsman.engine.run.result import RunData
 from pointsman.report.metrics.holdings import TAKES
 
 
-def places(result: Result) -> pl.DataFrame:
+def places(result: RunData) -> pl.DataFrame:
     """One row for each start of a gang, in order: ``row, gpus, nodes, racks, cost, proximity`` (null where there is no
     choice: of one GPU, or all of them).
 
@@ -31,23 +31,23 @@ def places(result: Result) -> pl.DataFrame:
     return gangs.drop("seq").with_columns(cost=cost).with_columns(proximity=near)
 
 
-def costs(result: Result) -> TreeCost:
+def costs(result: RunData) -> TreeCost:
     """The weights of the run."""
     return TreeCost(*(result.info["tree"][name] for name in ("rack", "node", "gpu")))
 
 
-def bounds_of(result: Result, gpus: int) -> tuple[float, float]:
-    """What a gang of so many GPUs costs at least and at most on the cluster of the run."""
+def bounds_of(result: RunData, gpus: int) -> tuple[float, float]:
+    """The least and the highest cost of a gang of `gpus` GPUs on the cluster of the run."""
     tree, shape = costs(result), _shape(result)
     return tree.least(*shape, gpus), tree.most(*shape, gpus)
 
 
-def _shape(result: Result) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _shape(result: RunData) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """GPUs and rack of each node."""
     return np.array(result.info["node_gpus"]), np.array(result.info["node_racks"])
 
 
-def least_s(result: Result) -> pl.Expr:
+def least_s(result: RunData) -> pl.Expr:
     """The seconds that a job takes at least: its duration, or what its gang takes of it where that costs least."""
     if "tree" not in result.info:
         return pl.col("duration_s")

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pointsman.engine.rate_models.contract import BaseModel
 from pointsman.engine.rate_models.registry import base_models
-from pointsman.engine.run.result import Result
+from pointsman.engine.run.result import RunData
 from pointsman.types import MAX_NODE_GPUS, MAX_SHARING
 
 
@@ -26,19 +26,19 @@ def jobs_per_gpu(info: dict[str, Any]) -> int:
     return int(limit)
 
 
-def shares_gpus(result: Result) -> bool:
+def shares_gpus(result: RunData) -> bool:
     """Whether several jobs may hold one GPU."""
     return jobs_per_gpu(result.info) > 1
 
 
-def part_asked(result: Result) -> pl.Expr:
+def part_asked(result: RunData) -> pl.Expr:
     """What a job asks for of each of its GPUs: less than all of one if it asks for a fraction, and has no more."""
     if "fraction" not in result.jobs.columns:
         return pl.lit(1.0)
     return pl.when(pl.col("gpus") == 1).then("fraction").fill_null(1.0)
 
 
-def most_gpus_of_work(result: Result) -> int | None:
+def most_gpus_of_work(result: RunData) -> int | None:
     """The most work that can be done at once, as a number of GPUs with one job each; None if it is unknown.
 
     Jobs of known models may use a GPU together to the full, each of them; a job of an unknown one fills it.

@@ -1,19 +1,18 @@
-"""The figures of one run (``docs/background/metrics.md`` defines each)."""
+"""The metrics of one run (``docs/background/metrics.md`` defines each)."""
 
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from pointsman.engine.run.result import Result
+from pointsman.engine.run.result import RunData
 from pointsman.report.metrics.counted import ENDED, Window, deadlines_met_ratio, is_submitted_in, submit_window
 from pointsman.report.metrics.fairness import jain_index
 from pointsman.report.metrics.holdings import horizon_s, is_one_of, mean_held
 from pointsman.report.metrics.lower_bound import lower_bound_s
 from pointsman.report.metrics.measured import Measured
 from pointsman.report.metrics.proximity import least_s
-from pointsman.report.metrics.sections.registered import section_figures
+from pointsman.report.metrics.sections.registered import section_metrics
 from pointsman.report.metrics.shared import most_gpus_of_work, part_asked, shares_gpus
 from pointsman.report.metrics.steps import step_means
 from pointsman.report.units import policy_name
@@ -21,7 +20,7 @@ from pointsman.report.units import policy_name
 PERCENTILES = (50, 90, 95, 99)
 
 BREAKDOWNS = {"bucket": "by_gpus", "account": "by_account", "queue": "by_queue", "user": "by_user"}
-"""Columns of `counted_jobs` by which the summary breaks its figures down, and what it calls that."""
+"""Columns of `counted_jobs` by which the summary breaks its metrics down, and what it calls that."""
 
 NOT_LOGGED = (
     "gpu_productive_ratio", "gpu_hours_productive", "preemptions", "preemptions_max", "jobs_preempted", "resizes",
@@ -34,39 +33,13 @@ LATE = 1.001
 """A finish-time fairness above this is late; times are in milliseconds, so a job that never waited is not just 1."""
 
 
-class Summary(dict[str, Any]):
-    """Figures by name. Only its text is short: what it holds of users, queues and the like is left out there."""
-
-    def __repr__(self) -> str:
-        """Its single figures."""
-        said = ", ".join(f"{name}={value!r}" for name, value in self.items() if not isinstance(value, dict | list))
-        return f"Summary({said}, …)"
-
-    def _repr_html_(self) -> str:
-        """For notebooks: the table that `pointsman simulate` prints."""
-        return import_module("pointsman.report.tables.tables").summary_table(self)._repr_html_()
-
-
-def summarise(result: Result, *, window: tuple[float, float] | None = None) -> Summary:
-    """Every figure of a run, ready for JSON: times in seconds, ratios 0-1, None where nothing can be said.
-
-    Args:
-        result: the run.
-        window: count the jobs submitted in [from, to], in seconds since the first submit; all of them by default.
-
-    Raises:
-        UsageError: no job was submitted in the window.
-    """
-    return figures(Measured(result, submit_window(result, window)))
-
-
-def figures(run: Measured) -> Summary:
+def metrics_of(run: Measured) -> dict[str, Any]:
     """`summarise` of a run that has been measured."""
     result, chosen, counted, held = run.result, run.window, run.counted, run.held
-    found = {
+    return {
         **_identity(result),
         **_counts(result, chosen, counted),
-        **job_figures(result, counted),
+        **job_metrics(result, counted),
         "deadlines_met_ratio": deadlines_met_ratio(result, chosen),
         **_makespan(result),
         **_usage(result, chosen, held),
@@ -75,15 +48,14 @@ def figures(run: Measured) -> Summary:
         "locality": _locality(counted),
         **_speed(result),
         "sharing": None,  # in every summary, as its format says
-        **section_figures(run),
+        **section_metrics(run),
         **{name: breakdown(counted, by) for by, name in BREAKDOWNS.items()},
         **(dict.fromkeys(NOT_LOGGED) if result.info.get("logged") else {}),
     }
-    return Summary(found)
 
 
-def job_figures(result: Result, counted: pl.DataFrame) -> dict[str, Any]:
-    """The figures of `summarise` that are of jobs, not of the cluster, over these rows of `counted_jobs`."""
+def job_metrics(result: RunData, counted: pl.DataFrame) -> dict[str, Any]:
+    """The metrics of `summarise` that are of jobs, not of the cluster, over these rows of `counted_jobs`."""
     return {
         **_times("jct", counted["jct_s"]),
         **_times("pending", counted["pending_s"]),
@@ -113,7 +85,7 @@ def _mean(values: pl.Series) -> float | None:
 
 
 def breakdown(counted: pl.DataFrame, by: str) -> list[dict[str, Any]]:
-    """The main figures per value of one column of `counted_jobs`: buckets in order, others by GPU-hours, most first."""
+    """The main metrics per value of one column of `counted_jobs`: buckets in order, others by GPU-hours, most first."""
     if by not in counted.columns:
         return []
     groups = (
@@ -145,12 +117,12 @@ def _times(name: str, values: pl.Series) -> dict[str, float | None]:
     return {f"{name}_mean_s": _mean(values), **quantiles}
 
 
-def _identity(result: Result) -> dict[str, Any]:
+def _identity(result: RunData) -> dict[str, Any]:
     keys = ("knowledge", "told_profiles", "progress", "params", "placement", "overheads", "seed", "cluster", "gpus")
     return {"policy": policy_name(result.info), **{key: result.info.get(key) for key in keys}}
 
 
-def _counts(result: Result, window: Window, counted: pl.DataFrame) -> dict[str, Any]:
+def _counts(result: RunData, window: Window, counted: pl.DataFrame) -> dict[str, Any]:
     jobs, gpus = result.jobs, int(result.info["gpus"])
     submitted = int(is_submitted_in(jobs, window).sum())
     span_s = submit_window(result).span_s
@@ -165,7 +137,7 @@ def _counts(result: Result, window: Window, counted: pl.DataFrame) -> dict[str, 
     }
 
 
-def _makespan(result: Result) -> dict[str, float | None]:
+def _makespan(result: RunData) -> dict[str, float | None]:
     jobs = result.jobs
     if jobs["end_s"].null_count() == jobs.height:
         return {"makespan_s": None, "makespan_lower_bound_s": None}
@@ -178,12 +150,12 @@ def _makespan(result: Result) -> dict[str, float | None]:
     }
 
 
-def _gpu_s(result: Result, seconds: pl.Expr) -> float:
+def _gpu_s(result: RunData, seconds: pl.Expr) -> float:
     """Sum over the jobs of GPUs asked for times seconds."""
     return float(result.jobs.select((pl.col("gpus") * part_asked(result) * seconds).sum()).item())
 
 
-def _bound(result: Result, counted: pl.DataFrame) -> dict[str, float | None]:
+def _bound(result: RunData, counted: pl.DataFrame) -> dict[str, float | None]:
     most = most_gpus_of_work(result)
     if counted.is_empty() or most is None:
         return {"jct_lower_bound_s": None, "jct_above_bound_ratio": None}
@@ -199,7 +171,7 @@ _USAGE = (
 )  # fmt: skip
 
 
-def _usage(result: Result, window: Window, held: pl.DataFrame | None) -> dict[str, float | None]:
+def _usage(result: RunData, window: Window, held: pl.DataFrame | None) -> dict[str, float | None]:
     whole = Window(0.0, horizon_s(result))
     if result.jobs["held_gpu_s"].null_count():
         return dict.fromkeys(_USAGE) | {"gpu_hours_offered": int(result.info["gpus"]) * whole.span_s / 3600}
@@ -222,7 +194,7 @@ def _usage(result: Result, window: Window, held: pl.DataFrame | None) -> dict[st
     }
 
 
-def _gpus_in_use(result: Result, window: Window, held: pl.DataFrame | None) -> float | None:
+def _gpus_in_use(result: RunData, window: Window, held: pl.DataFrame | None) -> float | None:
     """Time average in the window, by the plan log, or where there is none by the samples."""
     if held is None or window.span_s <= 0:
         return _time_mean(result, result.series["used_gpus"], window)
@@ -230,7 +202,7 @@ def _gpus_in_use(result: Result, window: Window, held: pl.DataFrame | None) -> f
     return float(mean_held(held, one_group, 1, np.array([window.from_s, window.to_s]))[0, 0])
 
 
-def _time_mean(result: Result, values: pl.Series, window: Window) -> float | None:
+def _time_mean(result: RunData, values: pl.Series, window: Window) -> float | None:
     """Time average of a column of the series in the window, or in all of the run if everything came at once.
 
     None: the column is unknown at some time, or there are no samples.
@@ -242,7 +214,7 @@ def _time_mean(result: Result, values: pl.Series, window: Window) -> float | Non
     return None if np.isnan(mean) else mean
 
 
-def _preemptions(result: Result) -> dict[str, Any]:
+def _preemptions(result: RunData) -> dict[str, Any]:
     jobs = result.jobs
     return {
         "preemptions": int(jobs["preemptions"].sum()),
@@ -252,7 +224,7 @@ def _preemptions(result: Result) -> dict[str, Any]:
     }
 
 
-def _resizes(result: Result) -> int | None:
+def _resizes(result: RunData) -> int | None:
     """How often running jobs were given other GPUs; None without a plan log."""
     if result.events is None:
         return None
@@ -281,7 +253,7 @@ def stranded(series: pl.DataFrame, gpus: int) -> pl.Series:
     return series.select(lost.alias("stranded")).to_series()
 
 
-def _fragmentation(result: Result, window: Window) -> dict[str, Any]:
+def _fragmentation(result: RunData, window: Window) -> dict[str, Any]:
     gpus, series = int(result.info["gpus"]), result.series
     lost = stranded(series, gpus)
     means = {
@@ -307,7 +279,7 @@ def _locality(counted: pl.DataFrame) -> dict[str, int]:
     return dict(counts.iter_rows())
 
 
-def _speed(result: Result) -> dict[str, Any]:
+def _speed(result: RunData) -> dict[str, Any]:
     engine_s, decisions = float(result.info["engine_s"] or 0.0), int(result.info["decisions"] or 0)
     return {
         "decisions": decisions,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pointsman.errors import ThresholdError, UsageError
 from pointsman.inputs.durations import parse_duration_s
-from pointsman.report.metrics.comparison import COUNTS, METRICS, Comparison, Row
+from pointsman.report.metrics.comparison_rows import COUNTS, METRICS, Compared, Row
 from pointsman.report.units import count, digits
 
 OPERATORS: dict[str, Callable[[float, float], bool]] = {
@@ -24,7 +24,7 @@ TIMED = re.compile(r"(\s*\w+_s\s*(?:<=|>=|<|>)\s*[+-]?\s*)(\d[\d.]*(?!e[+-]?\d)[
 
 @dataclass(frozen=True)
 class Threshold:
-    """A condition on one figure: its value, its difference to the baseline, or that as a share of the baseline's."""
+    """A condition on one metric: its value, its difference to the baseline, or that as a share of the baseline's."""
 
     text: str
     metric: str
@@ -35,7 +35,7 @@ class Threshold:
     def measure(self, row: Row) -> float | None:
         """What is compared with the limit."""
         if self.kind == "value":
-            return row.figure(self.metric)
+            return row.metric(self.metric)
         change = row.differences[self.metric]
         if self.kind == "difference" or change.value is None or change.ratio is not None:
             return change.value if self.kind == "difference" else change.ratio
@@ -76,7 +76,7 @@ def parse_threshold(text: str) -> Threshold:
 
 
 def _in_seconds(text: str) -> str:
-    """The same condition with a duration such as ``1h`` or ``30m`` in seconds."""
+    """Converts a duration such as ``1h`` or ``30m`` in a condition to seconds."""
     timed = TIMED.fullmatch(text)
     if timed is None:
         return text
@@ -86,11 +86,11 @@ def _in_seconds(text: str) -> str:
         raise UsageError(f"{text!r:.60}: {wrong}") from None
 
 
-def fail_if(comparison: Comparison, *conditions: str) -> None:
+def fail_if(comparison: Compared, *conditions: str) -> None:
     """Checks conditions on every policy; those on a change not on the baseline itself.
 
     Raises:
-        ThresholdError: one came true, or is on a figure that is unknown.
+        ThresholdError: one came true, or is on a metric that is unknown.
         UsageError: one cannot be read.
     """
     check_rows(comparison.policies, comparison.baseline, conditions)
@@ -101,14 +101,14 @@ def check_rows(policies: Sequence[Row], baseline: Row, conditions: Sequence[str]
     broken: list[str] = []
     for threshold in [parse_threshold(text) for text in conditions]:
         rows = [row for row in policies if threshold.kind == "value" or row is not baseline]
-        broken += [_told(threshold, row, baseline) for row in rows if threshold.fails(row)]
+        broken += [_describe_broken(threshold, row, baseline) for row in rows if threshold.fails(row)]
     if broken:
         raise ThresholdError("; ".join(broken))
 
 
-def _told(threshold: Threshold, row: Row, base: Row) -> str:
+def _describe_broken(threshold: Threshold, row: Row, base: Row) -> str:
     found = threshold.measure(row)
-    value, reference = row.figure(threshold.metric), base.figure(threshold.metric)
+    value, reference = row.metric(threshold.metric), base.metric(threshold.metric)
     if found is None:
         what = threshold.metric if threshold.kind == "value" else f"the change of {threshold.metric} to {base.policy}"
         return f"{threshold.text} cannot be judged: {what} is unknown under {row.policy}{_left_over(row, base)}"

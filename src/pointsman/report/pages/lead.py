@@ -23,7 +23,7 @@ def lead(groups: list[Group]) -> str:
     if len(groups) == 1:
         return (
             f"{counted(base.counted.height, 'job finishes', 'jobs finish')} after "
-            f"{duration(base.mean('jct_mean_s'))} on average, {_queued(base)}."
+            f"{duration(base.mean('jct_mean_s'))} on average, {_describe_wait(base)}."
             f"{counted_span(base)}{left_over(groups)}"
         )
     if len({group.mean("jct_mean_s") for group in groups}) == 1:
@@ -74,30 +74,30 @@ def _least(base: Group, rivals: Sequence[Group]) -> str:
     if sooner:
         change, best = sooner[0]
         others = [group for group in rivals if group is not best]
-        said = f"The mean completion time is {_mean(base)} and {_mean(best)}{_informed(best)}: {_shown(change)}."
+        both = f"{_mean(base)} and {_mean(best)}{_information(best)}"
+        said = f"The mean completion time is {both}: {_render_change(change)}."
         return f"{said}{_close(best, others)}{_without_knowing([base, *rivals], best, base)}"
     change, other = ranked[0]
     if change.may_be_chance:
         return (
-            f"No significant difference in the mean completion time between {_named(base)}, "
+            f"No significant difference in the mean completion time between {_label(base)}, "
             f"{duration(base.mean('jct_mean_s'))}, and {other.label}, {duration(other.mean('jct_mean_s'))}"
-            f"{_informed(other)}: {_shown(change)}."
+            f"{_information(other)}: {_render_change(change)}."
         )
-    least = (
-        f"The mean completion time is least under {_named(base)}, {duration(base.mean('jct_mean_s'))}{_informed(base)}"
-    )
-    return f"{least}; next is {other.label}: {_shown(change)}.{_without_knowing([base, *rivals], base, base)}"
+    mean = duration(base.mean("jct_mean_s"))
+    least = f"The mean completion time is least under {_label(base)}, {mean}{_information(base)}"
+    return f"{least}; next is {other.label}: {_render_change(change)}.{_without_knowing([base, *rivals], base, base)}"
 
 
-def _named(group: Group) -> str:
+def _label(group: Group) -> str:
     return f"{group.label} (the baseline)" if group.is_baseline else group.label
 
 
 def _mean(group: Group) -> str:
-    return f"{duration(group.mean('jct_mean_s'))} under {_named(group)}"
+    return f"{duration(group.mean('jct_mean_s'))} under {_label(group)}"
 
 
-def _shown(change: Difference) -> str:
+def _render_change(change: Difference) -> str:
     """``-1.2 % [-4.0 % to +2.0 %]``."""
     if change.ratio_interval is None:
         return percent(change.ratio, signed=True)
@@ -112,7 +112,7 @@ def _close(best: Group, others: Sequence[Group]) -> str:
     if not close:
         return ""
     change, other = min(close, key=lambda item: abs(item[0].ratio or 0.0))
-    return f" No significant difference between {best.label} and {other.label}: {_shown(change)}."
+    return f" No significant difference between {best.label} and {other.label}: {_render_change(change)}."
 
 
 def happened(groups: list[Group]) -> str:
@@ -123,7 +123,7 @@ def happened(groups: list[Group]) -> str:
     return f" By the log's own starts and ends it was {duration(logged.mean('jct_mean_s'))}."
 
 
-def _informed(group: Group) -> str:
+def _information(group: Group) -> str:
     """The information that the policy used and a real scheduler may lack, as a relative clause; empty if none."""
     known = {"none": "", "history": "", "oracle": "uses true durations"}
     durations = known.get(group.knowledge, f"uses durations from {group.knowledge}")
@@ -134,7 +134,7 @@ def _informed(group: Group) -> str:
     return f", which {told}" if told else ""
 
 
-def _queued(group: Group) -> str:
+def _describe_wait(group: Group) -> str:
     """How much of the completion time jobs did not run: after preemptions, more than the wait for the first start."""
     wait = duration(group.mean("wait_mean_s"))
     if not group.mean("preemptions"):
@@ -149,6 +149,6 @@ def _without_knowing(groups: Sequence[Group], best: Group, base: Group) -> str:
         return ""
     least = min(blind, key=lambda group: group.mean_jct_s)
     change = difference(least, base, "jct_mean_s")
-    chance = f", no significant difference from {base.label}: {_shown(change)}" if change.may_be_chance else ""
+    chance = f", no significant difference from {base.label}: {_render_change(change)}" if change.may_be_chance else ""
     said = f"{least.label} has the least, {duration(least.mean('jct_mean_s'))}{chance}"
     return f" Of the policies that require no durations, {said}."

@@ -9,11 +9,11 @@ from typing import Any
 
 from pointsman.engine.rate_models.registry import parse_rate_model
 from pointsman.inputs.messages import counted
+from pointsman.report.comparison import Comparison
 from pointsman.report.figures.catalogue import draw_all, workload_name
 from pointsman.report.figures.drawing import Drawing
 from pointsman.report.figures.price import draw_price
 from pointsman.report.figures.style import THEMED
-from pointsman.report.metrics.comparison import Comparison
 from pointsman.report.metrics.draws import drawn_with, workload_seeds
 from pointsman.report.metrics.groups import Group, run_name, simulated
 from pointsman.report.metrics.paired.changes import Change
@@ -131,11 +131,11 @@ def render(drawings: list[Drawing], **parts: Any) -> str:
         lstrip_blocks=True,
     )
     environment.filters |= {"glued": glued, "is_long": is_long, "needed_em": needed_em}
-    told = [(drawing, Markup(_inlined(drawing))) for drawing in drawings]  # ours, so trusted
+    told = [(drawing, Markup(_inline(drawing))) for drawing in drawings]  # ours, so trusted
     return environment.get_template("report.html.j2").render(drawings=told, version=__version__, **parts)
 
 
-def _inlined(drawing: Drawing) -> str:
+def _inline(drawing: Drawing) -> str:
     return inline(drawing.name, drawing.svg or "", f"{drawing.title}. {drawing.sentence}")
 
 
@@ -179,7 +179,7 @@ def facts(groups: list[Group]) -> list[tuple[str, str]]:
             if summary["load"] is None
             else f"{digits(summary['load'])}, GPU-time requested over GPU-time offered while jobs are submitted",
         ),
-        ("Counted", _counted(groups)),
+        ("Counted", _describe_window(groups)),
         _seeds(groups),
         ("Policies" if len(groups) > 1 else "Policy", "; ".join(map(_policy, groups))),
         ("Placement", _each(groups, "placement")),
@@ -265,7 +265,7 @@ def _quality(quality: dict[str, Any]) -> str:
     return "; ".join([*parts, *(quality.get("notes") or ())]) or "its quality is unknown"
 
 
-def _counted(groups: list[Group]) -> str:
+def _describe_window(groups: list[Group]) -> str:
     summary, window = groups[0].first.summary, groups[0].first.summary["window"]
     submitted = summary["jobs_counted"] + summary["jobs_censored"]
     said = f"{count(submitted)} of {count(summary['jobs'])} jobs: those submitted {duration(window['from_s'])} to "

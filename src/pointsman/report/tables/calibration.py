@@ -30,7 +30,7 @@ def _both(fit: Fit) -> tuple[str, ...]:
 
 
 def _apart(fit: Fit) -> tuple[str, ...]:
-    later = (_signed(later_s) for later_s in (fit.later_p10_s, fit.later_p50_s, fit.later_p90_s))
+    later = (_signed_duration(later_s) for later_s in (fit.later_p10_s, fit.later_p50_s, fit.later_p90_s))
     within, apart = percent(fit.reproduced_ratio), duration(fit.apart_mean_s)
     return (fit.policy, within, apart, *later, duration(fit.jct_apart_mean_s))
 
@@ -40,10 +40,10 @@ def _times(times: Times, logged: Times | None) -> tuple[str, ...]:
     values = (times.mean, times.p50, times.p90)
     if logged is None:
         return tuple(map(duration, values))
-    return tuple(map(_changed, values, (logged.mean, logged.p50, logged.p90)))
+    return tuple(map(_render_change, values, (logged.mean, logged.p50, logged.p90)))
 
 
-def _changed(value: float | None, logged: float | None) -> str:
+def _render_change(value: float | None, logged: float | None) -> str:
     if value is None or logged is None:
         return NOTHING
     if not logged:  # then the time itself is the change
@@ -52,7 +52,7 @@ def _changed(value: float | None, logged: float | None) -> str:
     return f"{duration(value)} ({change})"
 
 
-def _signed(seconds: float | None) -> str:
+def _signed_duration(seconds: float | None) -> str:
     if seconds is None:
         return NOTHING
     sign = "+" if seconds > 0 else "-" if seconds < 0 else ""

@@ -2,14 +2,14 @@
 
 from dataclasses import replace
 
-from pointsman.report.metrics.comparison import Comparison
+from pointsman.report.metrics.comparison_rows import Compared
 from pointsman.report.tables.tables import INFORMATION, UNFINISHED, Table, comparison_table
 
 MAY_GO = (*INFORMATION, "preemptions")
 """The others are figures that people look for even where they are equal."""
 
 
-def laid_out(comparison: Comparison) -> Table:
+def laid_out(comparison: Compared) -> Table:
     """The table that people are shown of a comparison."""
     return without_equal(comparison_table(comparison))
 

@@ -13,7 +13,7 @@ from pointsman.report.tables.tables import Table
 from pointsman.report.units import NOTHING, count, digits, duration, percent
 
 MOST_ROWS = 6
-"""Of those that lose, and of those that gain; ``changes.csv`` has all."""
+"""The most rows of groups that lose, and of groups that gain; ``changes.csv`` has all."""
 
 
 def change_tables(found: Sequence[Change], baseline: str, of_all: Sequence[Change] = ()) -> list[Table]:

@@ -13,7 +13,7 @@ def oversized(groups: Sequence[Group]) -> str:
     under: dict[str, list[str]] = {}
     policies = simulated(groups)
     for group in policies:
-        if said := _mended(group.first.result.info.get("quality") or {}):
+        if said := _describe_treatment(group.first.result.info.get("quality") or {}):
             under.setdefault(said, []).append(group.label)
     told = [
         said if len(labels) == len(policies) else f"{said} under {', '.join(labels)}" for said, labels in under.items()
@@ -21,7 +21,7 @@ def oversized(groups: Sequence[Group]) -> str:
     return f"Too wide for the cluster or a queue: {'; '.join(told)}." if told else ""
 
 
-def _mended(quality: Mapping[str, Any]) -> str:
+def _describe_treatment(quality: Mapping[str, Any]) -> str:
     dropped, narrowed = (quality.get("dropped") or {}).get(TOO_WIDE), (quality.get("clamped") or {}).get(NARROWED)
     if dropped:
         return f"{number_of_jobs(dropped)} (left out)"

@@ -87,7 +87,7 @@ def _two_digits(seconds: float) -> str:
 
 
 def price_of_gain(price: Price, policy: str) -> str:
-    """The same of the policy that a page names first, as a sentence after others; empty where it is not known."""
+    """Says what preemption costs the policy that a page names first, as a sentence after others; empty if unknown."""
     found = [one for one in price.break_evens if one.policy == policy]
     if not found:
         return ""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pointsman.engine.rate_models.factors.gpu_sharing import GpuSharing
 from pointsman.engine.rate_models.registry import options_of_factors
-from pointsman.report.metrics.comparison import Comparison, Row
+from pointsman.report.metrics.comparison_rows import Compared, Row
 from pointsman.report.metrics.draws import workload_seeds
 from pointsman.report.metrics.groups import SETTINGS, Group, simulated
 from pointsman.report.metrics.paired.differences import Difference
@@ -139,7 +139,7 @@ def _deadlines(summary: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _preemptions(summary: dict[str, Any]) -> str:
-    """``4, of 3 jobs``: of so many jobs, some of them more than once."""
+    """``4, of 3 jobs``: preemptions, and how many jobs they were of."""
     jobs = summary["jobs_preempted"]
     if jobs is None:
         return NOTHING
@@ -166,7 +166,7 @@ INFORMATION = ("durations", "profiles", "progress")
 """Columns that say what a policy knew: ``docs/reference/policies.md``."""
 
 
-def comparison_table(comparison: Comparison) -> Table:
+def comparison_table(comparison: Compared) -> Table:
     """One row a policy, its mean JCT against the baseline with the interval of the paired difference."""
     columns, rows = comparison_cells(comparison.rows)
     note = " ".join(filter(None, (comparison_note(comparison), oversized(comparison.groups))))
@@ -186,7 +186,7 @@ def comparison_cells(rows: Sequence[Row]) -> tuple[tuple[str, ...], list[tuple[s
     return columns, [_comparison_row(row, unfinished, talks, due) for row in rows]
 
 
-def comparison_note(comparison: Comparison) -> str:
+def comparison_note(comparison: Compared) -> str:
     """What must be known of the table: the baseline, what is counted, how intervals were made."""
     counted = f"{counted_span(comparison.groups[0])}{left_over(comparison.groups)}"
     return f"Baseline: {comparison.baseline.policy}.{counted}{_methods(comparison.rows)}{_unlike(comparison.groups)}"

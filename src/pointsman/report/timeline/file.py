@@ -8,7 +8,7 @@ from typing import IO, Final
 
 import polars as pl
 
-from pointsman.engine.run.result import Result
+from pointsman.engine.run.result import RunData
 from pointsman.errors import RunError, UsageError
 from pointsman.inputs.output_path import check_output_file, hidden
 from pointsman.report.timeline.spells import spells_of
@@ -36,7 +36,7 @@ def check_timeline(path: Path, *, force: bool) -> None:
     check_output_file(path, force=force)
 
 
-def write_timeline(path: Path, result: Result, *, force: bool = False) -> None:
+def write_timeline(path: Path, result: RunData, *, force: bool = False) -> None:
     """Writes the Trace Event format; compressed if the name ends so. The same run gives the same bytes.
 
     Source: Trace Event Format, as docs/guides/timelines.md uses it.
@@ -49,7 +49,7 @@ def write_timeline(path: Path, result: Result, *, force: bool = False) -> None:
     spells = spells_of(result)
     partial = hidden(path, "partial")
     try:
-        with partial.open("wb") as file, _compressed(file, path) as target:
+        with partial.open("wb") as file, _compress(file, path) as target:
             for text in _texts(result, trace_events(result, spells, tracks_of(result, spells))):
                 target.write(text.encode())
         partial.replace(path)
@@ -59,13 +59,13 @@ def write_timeline(path: Path, result: Result, *, force: bool = False) -> None:
         partial.unlink(missing_ok=True)
 
 
-def _compressed(file: IO[bytes], path: Path) -> IO[bytes] | gzip.GzipFile:
+def _compress(file: IO[bytes], path: Path) -> IO[bytes] | gzip.GzipFile:
     if path.suffix != ".gz":
         return file
     return gzip.GzipFile("", "wb", compresslevel=6, fileobj=file, mtime=0)  # no name and no time, for the same bytes
 
 
-def _texts(result: Result, events: Iterator[pl.DataFrame]) -> Iterator[str]:
+def _texts(result: RunData, events: Iterator[pl.DataFrame]) -> Iterator[str]:
     info = result.info
     told = {"policy": policy_name(info), "seed": info.get("seed"), "cluster": info.get("cluster")}
     about = {"producer": f"pointsman {__version__}", **told}

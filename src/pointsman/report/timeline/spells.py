@@ -5,7 +5,7 @@ from typing import Final
 
 import polars as pl
 
-from pointsman.engine.run.result import Result
+from pointsman.engine.run.result import RunData
 from pointsman.errors import UsageError
 from pointsman.report.metrics.holdings import horizon_s, parts_held
 from pointsman.report.units import policy_name
@@ -32,7 +32,7 @@ class Spells:
     """``node, state, from_ms, to_ms``: nodes that were DOWN, or took no more jobs (DRAIN)."""
 
 
-def check_events(result: Result) -> pl.DataFrame:
+def check_events(result: RunData) -> pl.DataFrame:
     """The plan log of a run.
 
     Raises:
@@ -46,7 +46,7 @@ def check_events(result: Result) -> pl.DataFrame:
     return result.events
 
 
-def spells_of(result: Result) -> Spells:
+def spells_of(result: RunData) -> Spells:
     """The stretches of a run.
 
     Raises:
@@ -61,7 +61,7 @@ def spells_of(result: Result) -> Spells:
     )
 
 
-def _holdings(result: Result, events: pl.DataFrame, parts: pl.DataFrame) -> pl.DataFrame:
+def _holdings(result: RunData, events: pl.DataFrame, parts: pl.DataFrame) -> pl.DataFrame:
     held = parts.unique("holding", keep="first", maintain_order=True)
     log = events.select(pl.col("kind", "reason").cast(pl.String), "attempt")
     begun, ended = (log.select(pl.all().gather(held[place])) for place in ("taken", "given_up"))
@@ -85,7 +85,7 @@ def _in_ms(column: str) -> pl.Expr:
     return (1000 * pl.col(column)).round().cast(pl.Int64)
 
 
-def _waits(result: Result, held: pl.DataFrame, end_ms: int) -> pl.DataFrame:
+def _waits(result: RunData, held: pl.DataFrame, end_ms: int) -> pl.DataFrame:
     """What lies before, between and after the holdings of each job, from its submit to its end."""
     since_first = pl.col("submit_s") - pl.col("submit_s").min()
     ended = (pl.col("end_s") - pl.col("submit_s").min()).alias("end_s")

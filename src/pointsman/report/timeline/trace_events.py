@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from pointsman.engine.run.result import Result
+from pointsman.engine.run.result import RunData
 from pointsman.report.timeline.spells import Spells
 from pointsman.report.timeline.tracks import CLUSTER, STATE, WAITING, Tracks
 from pointsman.types import Reason
@@ -16,7 +16,7 @@ US: Final = 1000
 """Microseconds, the unit of the format, in a millisecond, that of the log."""
 
 
-def trace_events(result: Result, spells: Spells, tracks: Tracks) -> Iterator[pl.DataFrame]:
+def trace_events(result: RunData, spells: Spells, tracks: Tracks) -> Iterator[pl.DataFrame]:
     """Entries of the array ``traceEvents``, a column a field; `args` is an object without its nulls.
 
     Slices come before the arrows that begin or end in them: viewers sort by time, and keep the order of what is at the
@@ -31,7 +31,7 @@ def trace_events(result: Result, spells: Spells, tracks: Tracks) -> Iterator[pl.
     yield from _counters(tracks)
 
 
-def _names(result: Result, tracks: pl.DataFrame) -> Iterator[pl.DataFrame]:
+def _names(result: RunData, tracks: pl.DataFrame) -> Iterator[pl.DataFrame]:
     names = ["cluster", "jobs waiting", *map(str, result.info["node_names"])]
     processes = pl.DataFrame({"name": names}).with_columns(pid=pl.int_range(pl.len()) + CLUSTER)
     slot = pl.when(pl.col("lane") > 0).then(pl.format(", slot {}", pl.col("lane") + 1)).otherwise(pl.lit(""))

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from pointsman.engine.run.result import Result
+from pointsman.engine.run.result import RunData
 from pointsman.report.metrics.shared import bits_of, shares_gpus
 from pointsman.report.timeline.spells import Spells
 from pointsman.types import MAX_NODE_GPUS
@@ -61,7 +61,7 @@ def lanes(group: NDArray[np.int64], start: NDArray[np.int64], end: NDArray[np.in
     return lane
 
 
-def tracks_of(result: Result, spells: Spells) -> Tracks:
+def tracks_of(result: RunData, spells: Spells) -> Tracks:
     """Tracks for jobs that wait, for the state of nodes that were not always up, and for every GPU: one, or where jobs
     share it as many as hold it at once.
     """
@@ -79,10 +79,10 @@ def tracks_of(result: Result, spells: Spells) -> Tracks:
     known = [frame.select(pl.col(TRACK).cast(pl.Int64)) for frame in (gpus, held, waits, outages)]
     tracks = pl.concat(known).drop_nulls().unique().sort(TRACK)
     tracks = tracks.with_columns(tid=pl.int_range(pl.len()) + FIRST_NODE + len(sizes))
-    return Tracks(tracks, *(_numbered(frame, tracks) for frame in (held, waits, outages)))
+    return Tracks(tracks, *(_join_tracks(frame, tracks) for frame in (held, waits, outages)))
 
 
-def _on_gpus(result: Result, spells: Spells) -> pl.DataFrame:
+def _on_gpus(result: RunData, spells: Spells) -> pl.DataFrame:
     part, gpu = bits_of(spells.parts["gpu_mask"])
     held = spells.parts.select("holding", "node")[part].with_columns(gpu=pl.Series(gpu))
     held = held.sort("holding", "node", "gpu")
@@ -102,5 +102,5 @@ def _lanes_of_waits(waits: pl.DataFrame) -> pl.Series:
     return pl.Series(lane).replace(-1, None)
 
 
-def _numbered(frame: pl.DataFrame, tracks: pl.DataFrame) -> pl.DataFrame:
+def _join_tracks(frame: pl.DataFrame, tracks: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.col(TRACK).cast(pl.Int64)).join(tracks, on=TRACK, how="left", maintain_order="left")

@@ -72,7 +72,7 @@ def _latency(link: LinkLaw) -> str:
 
 def _model(name: str, laws: Sequence[PlatformLaw], steps: Sequence[Step], catalogue: Catalogue) -> dict[str, Any]:
     known = catalogue.models.get(name)
-    profile = _known(known) if known else _unknown(name, steps)
+    profile = _profile_fields(known) if known else _unknown(name, steps)
     for law in laws:
         if name in law.models:
             found = law.models[name]
@@ -85,7 +85,7 @@ def _model(name: str, laws: Sequence[PlatformLaw], steps: Sequence[Step], catalo
     return profile
 
 
-def _known(profile: ModelProfile) -> dict[str, Any]:
+def _profile_fields(profile: ModelProfile) -> dict[str, Any]:
     return profile.model_dump(mode="json", exclude_none=True)
 
 

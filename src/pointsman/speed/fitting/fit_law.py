@@ -24,8 +24,9 @@ MAX_BYTES_PER_S: Final = 1e13
 SOFT: Final = 0.05
 """Relative errors well above it count by their size, not its square: outliers do not decide."""
 SYNC_WEIGHT: Final = 4.0
-"""Of a computing time inferred from ``sync_s``, against a measured step: where these are taken, all steps confound α
-and β with communication, and are not to decide them."""
+"""The weight of a computing time inferred from ``sync_s``, against a measured step: where these are taken, all steps
+confound α and β with communication, and are not to decide them.
+"""
 
 STARTS: Final = (1.2, 2.0, 4.0)
 """δ from which a search begins; the law has more than one valley."""
@@ -127,10 +128,10 @@ class _Search:
         p = _Parameters.of(x)
         compute_s = p.alpha[self._model] + p.beta[self._model] * self._batch
         step_s = overlapped_s(compute_s, self._rings.time_s(*p.network), p.delta[self._model])
-        steps = self._weight * _softened(np.log(step_s / self._step_s))
+        steps = self._weight * _soften(np.log(step_s / self._step_s))
         rows, computing_s = self._sync
         return np.concatenate(
-            [steps, SYNC_WEIGHT * self._weight[rows] * _softened(np.log(compute_s[rows] / computing_s))]
+            [steps, SYNC_WEIGHT * self._weight[rows] * _soften(np.log(compute_s[rows] / computing_s))]
         )
 
     def _rows_that_tell_computing(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
@@ -187,6 +188,6 @@ class _Search:
         return PlatformLaw(self._steps[0].gpu_type, models, NetworkLaw(links[0], links[1], self._cards))
 
 
-def _softened(error: NDArray[np.float64]) -> NDArray[np.float64]:
+def _soften(error: NDArray[np.float64]) -> NDArray[np.float64]:
     """The signed square root of the pseudo-Huber loss: like the error when small, like its root when large."""
     return np.sign(error) * SOFT * np.sqrt(2 * (np.sqrt(1 + (error / SOFT) ** 2) - 1))

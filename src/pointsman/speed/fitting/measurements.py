@@ -15,7 +15,7 @@ COLUMNS: Final = Columns(
     optional=("sync_s", "gpus_per_node", "gradient_bytes"),
 )
 
-Placement = tuple[int, ...]
+GpusOfNodes = tuple[int, ...]
 """GPUs on each node, most first."""
 
 
@@ -23,10 +23,10 @@ class Step(NamedTuple):
     """One measured step time."""
 
     line: int
-    """Of the file; 0 where there is none."""
+    """The line of the file; 0 where there is none."""
     model: str
     gpu_type: str
-    placement: Placement
+    placement: GpusOfNodes
     batch_per_gpu: float
     step_s: float
     sync_s: float
@@ -53,7 +53,7 @@ def read_steps(path: str | Path, catalogue: Catalogue | None = None) -> list[Ste
     return steps
 
 
-def placement_text(placement: Placement) -> str:
+def placement_text(placement: GpusOfNodes) -> str:
     """``4-4-2``: GPUs on each node."""
     return "-".join(map(str, placement))
 
@@ -76,7 +76,7 @@ def _step(row: Row, catalogue: Catalogue) -> Step:
     return Step(row.line, name, kind, placement, batch, step_s, sync_s, gradient)
 
 
-def _placement(row: Row) -> Placement:
+def _placement(row: Row) -> GpusOfNodes:
     gpus, nodes = row.count("gpus"), row.count("nodes")
     if not row.has("gpus_per_node"):
         if nodes > gpus:

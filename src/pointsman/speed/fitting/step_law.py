@@ -20,7 +20,7 @@ class LinkLaw(NamedTuple):
     """One level of a network."""
 
     bandwidth_bytes_per_s: float
-    """Of each GPU inside a node; between nodes of each card (see `NetworkLaw.cards`)."""
+    """The bandwidth of each GPU inside a node, and of each card between nodes (see `NetworkLaw.cards`)."""
     latency_s: float
 
 
@@ -79,7 +79,7 @@ class Rings(NamedTuple):
 
     @staticmethod
     def of(steps: Sequence[Step], cards: Cards) -> "Rings":
-        """Of each step's placement and gradient."""
+        """Derives the rings of each step from its placement and gradient."""
         largest = np.array([step.placement[0] for step in steps], float)
         smallest = np.array([step.placement[-1] for step in steps], float)
         nodes = np.array([len(step.placement) for step in steps], float)

@@ -26,7 +26,7 @@ class Pair(NamedTuple):
     norm_b: float
 
     def slow_downs(self) -> tuple[tuple[Ordered, float], tuple[Ordered, float]]:
-        """Of each beside the other; what was faster than alone is not slowed."""
+        """The slowdown of each model beside the other; what was faster than alone is not slowed."""
         return (
             ((self.model_a, self.model_b), max(1.0, 1 / self.norm_a)),
             ((self.model_b, self.model_a), max(1.0, 1 / self.norm_b)),
@@ -42,7 +42,7 @@ class Errors:
     seen: float
     """Median of |predicted/measured − 1| of ξ."""
     left_out: float | None
-    """The same, each pair (both ways) left out of the fit; None where the others tell nothing of any."""
+    """The error with each pair (both ways) left out of the fit; None where the others tell nothing of any."""
     unpredicted: int
     """Figures left out of which the others tell nothing."""
 
@@ -73,7 +73,9 @@ def fit_law(slow_downs: Mapping[Ordered, float]) -> PairLaw:
 
 
 def law_errors(figures: TypeFigures) -> Errors:
-    """Of the law fitted to the medians of `figures`, seen and with each pair left out."""
+    """Measures the errors of the law fitted to the medians of `figures`: on pairs that it saw, and with each pair left
+    out.
+    """
     measured = medians(figures)
     law = fit_law(measured)
     told = np.log(list(measured.values()))

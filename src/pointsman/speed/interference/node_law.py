@@ -18,7 +18,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter,
 from pointsman.errors import UsageError
 from pointsman.inputs.config_file import read_document
 from pointsman.inputs.did_you_mean import did_you_mean
-from pointsman.inputs.file_name import names_file
+from pointsman.inputs.file_name import names_file, split_settings
 from pointsman.inputs.option_types import no_switch
 from pointsman.speed.interference.learned.file import is_learned
 from pointsman.speed.profiles.catalogue import Catalogue
@@ -102,17 +102,11 @@ def load_node_law(text: str, catalogue: Catalogue) -> NodeLaw:
         UsageError: it is neither, a parameter is out of its limits, or the file is unreadable or wrong (file, line,
             cause and fix).
     """
-    word, settings = _divided(text)
+    word, settings = split_settings(text)
     if settings is not None and is_learned(word):
         raise UsageError(f"node interference {text!r}: {word} was learnt and has no parameters (leave out :{settings})")
     law = _file(SHIPPED, word, catalogue) if word == "table" else _own(word, text, catalogue)
     return law if settings is None else replace(law, **_parameters(settings, text))
-
-
-def _divided(text: str) -> tuple[str, str | None]:
-    """The source and its settings; a file may have colons in its name."""
-    word, colon, settings = text.rpartition(":")
-    return (word, settings) if colon and not names_file(text) else (text, None)
 
 
 def _own(word: str, text: str, catalogue: Catalogue) -> NodeLaw:

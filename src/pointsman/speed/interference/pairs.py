@@ -38,15 +38,15 @@ def _norms(row: Row) -> tuple[float, float]:
         said = "both normalised speeds and step times" if by_norms else "neither normalised speeds nor step times"
         raise row.wrong(said, f"give {', '.join(NORMS)} or {', '.join(TIMES)}; leave out pairs that did not run")
     if by_norms:
-        return _checked(row, "a", row.number("norm_a")), _checked(row, "b", row.number("norm_b"))
+        return _check_norm(row, "a", row.number("norm_a")), _check_norm(row, "b", row.number("norm_b"))
     return _from_times(row, "a"), _from_times(row, "b")
 
 
 def _from_times(row: Row, side: str) -> float:
-    return _checked(row, side, row.number(f"alone_s_{side}") / row.number(f"step_s_{side}"))
+    return _check_norm(row, side, row.number(f"alone_s_{side}") / row.number(f"step_s_{side}"))
 
 
-def _checked(row: Row, side: str, norm: float) -> float:
+def _check_norm(row: Row, side: str, norm: float) -> float:
     if not 1 / MOST <= norm <= FASTEST:
         cause = f"{row.text(f'model_{side}')} runs at {norm:.4g} of its speed alone"
         raise row.wrong(

@@ -10,7 +10,7 @@ from typing import Final, Protocol
 from pointsman.errors import UsageError
 from pointsman.inputs.config_file import Document, read_document
 from pointsman.inputs.did_you_mean import did_you_mean
-from pointsman.inputs.file_name import names_file
+from pointsman.inputs.file_name import names_file, split_settings
 from pointsman.speed.interference.file import InterferenceFile, InterferenceSpec, TypeFigures
 from pointsman.speed.profiles.catalogue import Catalogue
 
@@ -39,7 +39,7 @@ class Interference(Protocol):
 
 @dataclass(frozen=True)
 class Constant:
-    """The same for all pairs."""
+    """One slowdown for all pairs."""
 
     value: float
 
@@ -154,7 +154,8 @@ def load_interference(text: str, catalogue: Catalogue) -> Interference:
     Raises:
         UsageError: it is none of these, or the file is unreadable or wrong (file, line, cause and fix).
     """
-    word, mapping = _divided(text)
+    word, given = split_settings(text)
+    mapping = "kind" if given is None else given
     if word in ("table", "law"):
         return Table((_file(SHIPPED, word, catalogue, mapping, by_law=word == "law"),))
     if (number := _number(text)) is not None:
@@ -164,12 +165,6 @@ def load_interference(text: str, catalogue: Catalogue) -> Interference:
         raise UsageError(f"unknown interference {text!r} ({hint}; or a number from 1, or a file of 'profile pairs -o')")
     own = _file(Path(word), word, catalogue, mapping)
     return Table((own, _file(SHIPPED, "table", catalogue, "kind")) if own.mapping == "kind" else (own,))
-
-
-def _divided(text: str) -> tuple[str, str]:
-    """The word and the mapping; a file may have colons in its name."""
-    word, colon, mapping = text.rpartition(":")
-    return (word, mapping) if colon and not names_file(text) else (text, "kind")
 
 
 def _number(text: str) -> float | None:

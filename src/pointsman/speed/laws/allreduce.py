@@ -53,7 +53,9 @@ def all_reduce_s(size_bytes: float, shape: GangShape, network: Network) -> float
 
 
 def _bandwidth(network: Network, level: Locality, shape: GangShape) -> float:
-    """Of each of the rings that cross `level`, as many as the GPUs of the gang's smallest node, in bytes/s."""
+    """The bandwidth of each ring that crosses `level`, in bytes/s; there are as many as GPUs on the gang's smallest
+    node.
+    """
     sharers = network.sharers[level]
     rings = min(float(shape.smallest[0]), sharers) if level > Locality.NODE else sharers
     return float(ring_bandwidth(network.bandwidth_bytes_per_s[level], sharers, rings))

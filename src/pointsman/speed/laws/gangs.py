@@ -25,13 +25,13 @@ class Topology:
     racks: tuple[tuple[int, ...], ...]
     """GPUs of each node of the type, by rack."""
     pods: tuple[tuple[int, ...], ...]
-    """The same by pod."""
+    """GPUs of each node, by pod."""
     network: Network
-    """Of the node type that most nodes of the largest size have (ties: the lower index)."""
+    """The network of the node type that most nodes of the largest size have (ties: the lower index)."""
 
     def best_locality(self, gpus: int, per_node: int = 0) -> Locality:
-        """The tightest level with room for `gpus` GPUs of this type; CLUSTER when none has. With `per_node` > 0, they
-        are in a shape: so many on each of their nodes.
+        """The tightest level with room for `gpus` GPUs of this type; CLUSTER when none has. With `per_node` > 0, each
+        node has that many of them.
         """
         if gpus == 1:
             return Locality.GPU
@@ -53,15 +53,17 @@ class Topology:
         """
         if locality <= Locality.NODE or gpus == 1:
             return GangShape((gpus, 1, 1, 1), (gpus, 1, 1, 1))
-        nodes = _filled(gpus, self.node_gpus) if per_node in (0, gpus) else (per_node,) * (gpus // per_node)
+        nodes = _fill_groups(gpus, self.node_gpus) if per_node in (0, gpus) else (per_node,) * (gpus // per_node)
         if locality == Locality.RACK:
             return _shape(nodes, (len(nodes),), (1,))
-        racks = _filled(len(nodes), self.roomy_in_rack(per_node))
+        racks = _fill_groups(len(nodes), self.roomy_in_rack(per_node))
         pods = (len(racks),) if locality == Locality.POD else _halves(len(racks))
         return _shape(nodes, racks, pods)
 
     def roomy_in_rack(self, per_node: int) -> int:
-        """Nodes with so many GPUs in the rack that has most of them, at least 1; with 0, of the largest size."""
+        """Counts nodes with `per_node` GPUs or more in the rack that has most of them, at least 1; with 0, of the
+        largest size.
+        """
         return max(1, _roomy(self.racks, per_node)) if per_node else self.rack_nodes
 
 
@@ -77,8 +79,8 @@ def topology(layout: Layout, gpu_type: int) -> Topology:
         rack_nodes=int(np.bincount(layout.node_rack[largest]).max()),
         rack_gpus=_most(layout.node_rack[own], gpus),
         pod_gpus=_most(layout.node_pod[own], gpus),
-        racks=_grouped(layout.node_rack[own], gpus),
-        pods=_grouped(layout.node_pod[own], gpus),
+        racks=_group_sizes(layout.node_rack[own], gpus),
+        pods=_group_sizes(layout.node_pod[own], gpus),
         network=network,
     )
 
@@ -87,16 +89,16 @@ def _most(group: NDArray[np.int64], gpus: NDArray[np.int64]) -> int:
     return int(np.bincount(group, weights=gpus).max())
 
 
-def _grouped(group: NDArray[np.int64], gpus: NDArray[np.int64]) -> tuple[tuple[int, ...], ...]:
+def _group_sizes(group: NDArray[np.int64], gpus: NDArray[np.int64]) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(gpus[group == g].tolist()) for g in np.unique(group))
 
 
 def _roomy(groups: tuple[tuple[int, ...], ...], per_node: int) -> int:
-    """Nodes with so many GPUs in the group that has most of them."""
+    """Counts nodes with `per_node` GPUs or more in the group that has most of them."""
     return max(sum(size >= per_node for size in group) for group in groups)
 
 
-def _filled(members: int, size: int) -> tuple[int, ...]:
+def _fill_groups(members: int, size: int) -> tuple[int, ...]:
     """Groups of `size` and one for the rest; two halves where one group would do."""
     whole, rest = divmod(members, size)
     if whole + (rest > 0) == 1:

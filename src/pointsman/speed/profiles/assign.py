@@ -22,8 +22,10 @@ MIXES: Final[dict[str, tuple[tuple[int, Shares], ...]]] = {
     ),
     "insensitive": ((1 << 62, {"a2c": 1, "dqn": 1, "googlenet": 1, "shufflenet_v2": 1}),),
 }
-"""By name: shares of the models among jobs of up to so many GPUs, ours. ``typical``: small vision and recommendation
-models on one GPU, ever more language models on many. ``insensitive``: models that hardly feel where they run."""
+"""By name: up to how many GPUs a job has, and the shares of models among such jobs, ours. ``typical``: small vision and
+recommendation models on one GPU, ever more language models on many. ``insensitive``: models that hardly feel where they
+run.
+"""
 
 
 def assign_models(workload_jobs: "pl.DataFrame", seed: int, *, mix: str = "typical") -> "pl.DataFrame":
@@ -61,12 +63,12 @@ def _draw(gpus: NDArray[np.int64], seed: int, classes: tuple[tuple[int, Shares],
 def _uniform(seed: int, rows: int) -> NDArray[np.float64]:
     """(rows,) numbers in [0, 1): SplitMix64 (Steele, Lea and Flood, OOPSLA 2014) of seed and row."""
     with np.errstate(over="ignore"):
-        start = _mixed(np.uint64(seed % (1 << 64)) + np.zeros(1, np.uint64))
-        z = _mixed(start + np.arange(rows, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15))
+        start = _mix(np.uint64(seed % (1 << 64)) + np.zeros(1, np.uint64))
+        z = _mix(start + np.arange(rows, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15))
     return (z >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
-def _mixed(z: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def _mix(z: NDArray[np.uint64]) -> NDArray[np.uint64]:
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))

@@ -44,7 +44,7 @@ class Catalogue:
     def gpu_name(self, name: str) -> str:
         """The canonical name of a GPU type, however it is spelled; raises UsageError as `model_name` does."""
         return _look_up(
-            _spelled(name, self.gpu_names) or name,
+            _canonical_gpu(name, self.gpu_names) or name,
             self.gpu_names,
             "GPU type",
             "a file of profiles can describe it under spec.gpu_types",
@@ -73,11 +73,11 @@ def load_catalogue(*files: str | Path) -> Catalogue:
     Raises:
         UsageError: a file is unreadable or wrong; the message has file, line, cause and fix.
     """
-    return _join([*_shipped(), *(read_document(Path(file), CatalogueFile) for file in files)])
+    return _join([*_read_shipped(), *(read_document(Path(file), CatalogueFile) for file in files)])
 
 
 @cache
-def _shipped() -> tuple[Document[CatalogueFile], ...]:
+def _read_shipped() -> tuple[Document[CatalogueFile], ...]:
     return tuple(read_document(path, CatalogueFile) for path in sorted(SHIPPED.glob("*.yaml")))
 
 
@@ -105,11 +105,11 @@ def _join(documents: Sequence[Document[CatalogueFile]]) -> Catalogue:
 
 def _by_canonical(profile: ModelProfile, kinds: Mapping[str, str]) -> ModelProfile:
     """The profile with its times by the canonical names of GPU types."""
-    compute = {_spelled(gpu, kinds) or gpu: times for gpu, times in profile.compute.items()}
+    compute = {_canonical_gpu(gpu, kinds) or gpu: times for gpu, times in profile.compute.items()}
     return profile if compute.keys() == profile.compute.keys() else profile.model_copy(update={"compute": compute})
 
 
-def _spelled(gpu: str, kinds: Mapping[str, str]) -> str | None:
+def _canonical_gpu(gpu: str, kinds: Mapping[str, str]) -> str | None:
     """The canonical name of a GPU type, if a profile describes it."""
     return kinds.get(normal(gpu)) or kinds.get(normal(known_name(gpu) or ""))
 
@@ -117,21 +117,21 @@ def _spelled(gpu: str, kinds: Mapping[str, str]) -> str | None:
 def _check_gpu_types(document: Document[CatalogueFile], known: Mapping[str, GpuType], kinds: Mapping[str, str]) -> None:
     for name, profile in document.content.spec.models.items():
         for gpu in profile.compute:
-            if _spelled(gpu, kinds) is None:
+            if _canonical_gpu(gpu, kinds) is None:
                 where = document.where("spec", "models", name, "compute", gpu)
                 hint = f"{did_you_mean(gpu, known)}; spec.gpu_types adds one"
                 raise UsageError(f"{where}: unknown GPU type '{gpu}' ({hint})")
 
 
 def _check_sources(document: Document[CatalogueFile], known: Mapping[str, str]) -> None:
-    for at, source in _cited(document.content.spec):
+    for at, source in _sources(document.content.spec):
         key = source.partition(":")[0]
         if key not in known:
             where = document.where("spec", *at)
             raise UsageError(f"{where}: source '{key}' is not in spec.sources ({did_you_mean(key, known)})")
 
 
-def _cited(spec: CatalogueSpec) -> Iterator[tuple[tuple[str, ...], str]]:
+def _sources(spec: CatalogueSpec) -> Iterator[tuple[tuple[str, ...], str]]:
     for name, gpu in spec.gpu_types.items():
         yield ("gpu_types", name, "source"), gpu.source
     for name, profile in spec.models.items():

@@ -34,7 +34,7 @@ class Compute(_Record):
     alpha_s: Seconds
     beta_s_per_sample: Seconds
     forward_share: Annotated[float, Field(gt=0, lt=1), BeforeValidator(_a_number)] = 1 / 3
-    """Of the time; by default a backward pass takes twice as long as a forward pass (ours)."""
+    """The share of the forward pass in the time; by default a backward pass takes twice as long (ours)."""
     delta: Delta | None = None
     """The overlap exponent on this GPU type, where it was measured; else the model's."""
     source: Source
@@ -50,7 +50,7 @@ class Compute(_Record):
         return self.alpha_s + self.beta_s_per_sample * per_gpu_batch
 
     def scaled(self, factor: float, source: str) -> "Compute":
-        """The same shape, `factor` times as long."""
+        """Scales all times by `factor`."""
         alpha_s, beta_s_per_sample = self.alpha_s * factor, self.beta_s_per_sample * factor
         return self.model_copy(update={"alpha_s": alpha_s, "beta_s_per_sample": beta_s_per_sample, "source": source})
 

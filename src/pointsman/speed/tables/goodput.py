@@ -77,7 +77,7 @@ def iteration_table(layout: Layout, demands: Demands, catalogue: Catalogue, max_
 def _settings(
     layout: Layout, demands: Demands, catalogue: Catalogue, max_gpus: int
 ) -> Iterator[tuple[int, "_Setting", NDArray[np.float64]]]:
-    """Of each elastic demand and GPU type: the row, what decides its goodput, and (n, LOCALITIES) seconds of an
+    """Yields for each elastic demand and GPU type: the row, what decides its goodput, and (n, LOCALITIES) seconds of an
     all-reduce.
     """
     types = len(layout.gpu_types)
@@ -100,9 +100,9 @@ class Choices(NamedTuple):
     """The batches that a job may take; arrays by (GPUs from 1 on, choice)."""
 
     samples: NDArray[np.float64]
-    """Of the whole batch; 0 for no choice."""
+    """Samples of the whole batch; 0 for no choice."""
     per_pass: NDArray[np.float64]
-    """Of one pass on one GPU."""
+    """Samples of one pass on one GPU."""
     passes: NDArray[np.float64]
     """Between two exchanges of gradients."""
 

@@ -27,7 +27,7 @@ FURTHER_RACK: Final = 0.2
 
 
 def all_reduce_s(gradient_bytes: float, gpus: int, racks: int = 1) -> float:
-    """Seconds of an all-reduce among so many GPUs on so many racks."""
+    """Seconds of an all-reduce among `gpus` GPUs on `racks` racks."""
     (_, x1, x2), (_, y1, y2) = MEASURED_MB, MEASURED_S
     size = gradient_bytes / 1e6
     of_one = size / x1 * y1 if size <= x1 else y1 + (size - x1) / (x2 - x1) * (y2 - y1)
@@ -35,13 +35,13 @@ def all_reduce_s(gradient_bytes: float, gpus: int, racks: int = 1) -> float:
 
 
 def fewest_racks(layout: Layout, gpu_type: int, gpus: int) -> int:
-    """On how few racks so many GPUs of a type are."""
+    """The least number of racks that have `gpus` GPUs of a type."""
     own = layout.node_gpu_type == gpu_type
     return fewest(np.bincount(layout.node_rack[own], weights=layout.node_gpus[own]), gpus)
 
 
 def rack_rates(layout: Layout, demands: Demands, catalogue: Catalogue) -> NDArray:
-    """(demands · GPU types, racks + 1) the speed of each demand on so many racks over that on the fewest, before
+    """(demands · GPU types, racks + 1) the speed of each demand on that number of racks over that on the fewest, before
     communication cost; 1 for jobs without a model.
     """
     types = len(layout.gpu_types)
@@ -77,7 +77,7 @@ def computing_s(demand: Demand, gpu_type: str, catalogue: Catalogue) -> float:
 
 
 def iteration_s(demand: Demand, gpu_type: str, racks: int, catalogue: Catalogue) -> float:
-    """Seconds of an iteration of a demand whose model is known, on so many racks."""
+    """Seconds of an iteration of a demand whose model is known, on `racks` racks."""
     gradient_bytes = catalogue.model(str(demand.model)).gradient.bytes
     return computing_s(demand, gpu_type, catalogue) + all_reduce_s(gradient_bytes, demand.gpus, racks)
 

@@ -19,9 +19,9 @@ SIZES: Final = {
     "dl2-1-8": ((1, 2, 4, 8), (0.25,) * 4),
     "dl2-1-16": (tuple(range(1, 17)), (1 / 16,) * 16),
 }
-"""By name: GPUs of jobs, and the share of the jobs that ask for so many."""
+"""By name: GPUs that jobs request, and the share of the jobs that request each number."""
 LOG_MEAN, LOG_SIGMA, LONGEST_S = 9.02, 1.22, 2 * 86400.0
-"""Of the durations of ITP's log, in seconds."""
+"""Mean and standard deviation of the logarithms of durations in ITP's log, and the longest duration, in seconds."""
 
 
 def dl2(name: str, jobs: int, seed: int, *, cluster_gpus: int, load: float | None) -> Workload:

@@ -22,9 +22,9 @@ LIGHT_JOBS = (0.25, 0.5, 0.75)
 HEAVY_SHARE = 0.03
 """Share of the GPU time in one tier of heavy jobs."""
 HEAVY_WIDTHS = (4, 8, 16)
-"""Heavy tiers do not mix jobs of up to so many GPUs with wider ones."""
+"""Numbers of GPUs above which jobs are in another heavy tier."""
 WIDTHS = (1, 2, 4, 8)
-"""Bands do not mix jobs of up to so many GPUs with wider ones."""
+"""Numbers of GPUs above which jobs are in another band."""
 MIN_TIER, MIN_BAND = 6, 12
 """Fewest jobs of a tier and of a band; a smaller one joins its neighbour, so that no table is a job's own line."""
 GAP_POINTS = 201
@@ -33,7 +33,7 @@ CALIBRATION_ROUNDS = 6
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
-def fit(
+def fit_profile(
     jobs: pl.DataFrame,
     name: str,
     source: str,
@@ -107,11 +107,11 @@ def calibrated(profile: Profile, wanted: float, window_s: float = HOUR_S) -> Pro
             for seed in CALIBRATION_SEEDS
         ]
         factor *= (wanted - 1) / max(float(np.mean([dispersion(times, window_s) for times in made])) - 1, 1e-3)
-        scaled = _scaled(profile, factor)
+        scaled = _scale_clustering(profile, factor)
     return scaled
 
 
-def _scaled(profile: Profile, factor: float) -> Profile:
+def _scale_clustering(profile: Profile, factor: float) -> Profile:
     """The odds of the first stream's clustering times `factor`."""
     first, *others = profile.streams
     clustering = [_short(c * factor / (1 - c + c * factor), 3) for c in first.clustering]
@@ -171,12 +171,12 @@ def _heavy_tiers(work: Floats, gpus: Ints, total: float) -> Ints:
         cuts = max(1, round(work[rows].sum() / total / HEAVY_SHARE))
         part = (np.cumsum(work[rows]) / work[rows].sum() * cuts * (1 - 1e-12)).astype(np.int64)
         parts = np.split(rows, np.searchsorted(part, np.arange(1, cuts)))
-        for index, members in enumerate(_merged(parts, MIN_TIER)):
+        for index, members in enumerate(_merge(parts, MIN_TIER)):
             tier[members] = w * 1000 + index
     return tier
 
 
-def _merged(parts: list[Ints], fewest: int) -> list[Ints]:
+def _merge(parts: list[Ints], fewest: int) -> list[Ints]:
     """The parts in order, those too small joined to a neighbour."""
     out = [parts[0]]
     for rows in parts[1:]:
@@ -210,7 +210,7 @@ def _bands(work: Floats, gpus: Ints) -> list[Ints]:
         rows = np.flatnonzero(width == w)
         rows = rows[np.argsort(work[rows], kind="stable")]
         parts += np.array_split(rows, int(np.clip(rows.size // 400, 1, 4)))
-    return _merged(parts, MIN_BAND)
+    return _merge(parts, MIN_BAND)
 
 
 def _band(work: Floats, gpus: Ints, queue: Any) -> dict[str, Any]:
@@ -239,7 +239,7 @@ def main() -> None:
     parser.add_argument("name", help="what to call the profile")
     options = parser.parse_args()
     try:
-        sys.stdout.write(render(fit(read_workload(options.log).jobs, options.name, source=options.log)))
+        sys.stdout.write(render(fit_profile(read_workload(options.log).jobs, options.name, source=options.log)))
     except PointsmanError as error:
         sys.stderr.write(f"{error}\n")
         raise SystemExit(error.exit_code) from None

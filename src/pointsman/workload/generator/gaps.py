@@ -21,7 +21,7 @@ def with_gaps(times_s: Floats, table: Floats, mean_gap_s: float) -> Floats:
     alone that would move the busy days; a few passes stretch and shrink each day until all are where they were.
     """
     gaps = np.diff(times_s)
-    wanted = _wanted(gaps.size, table, mean_gap_s)
+    wanted = _gaps_of_table(gaps.size, table, mean_gap_s)
     times_s = times_s * (wanted.sum() / times_s[-1])
     day = np.unique(np.floor_divide(times_s[1:], DAY_S), return_inverse=True)[1]
     length = np.maximum(np.bincount(day, gaps), 1.0)
@@ -39,7 +39,7 @@ def with_gaps(times_s: Floats, table: Floats, mean_gap_s: float) -> Floats:
     return np.concatenate(([0.0], np.cumsum(best)))
 
 
-def _wanted(n: int, table: Floats, mean_gap_s: float) -> Floats:
+def _gaps_of_table(n: int, table: Floats, mean_gap_s: float) -> Floats:
     """`n` gaps of the table, ascending, in whole seconds, their mean that of the log: the longest 2 % make it so."""
     at = (np.arange(n) + 0.5) / n
     out = np.rint(np.interp(at, _probabilities(table.size), table))

@@ -14,7 +14,7 @@ from pointsman.workload.generator.dl2 import SIZES, dl2
 from pointsman.workload.generator.gaps import with_gaps
 from pointsman.workload.generator.marks import draw_marks, draw_status, draw_users
 from pointsman.workload.generator.profile import Floats, Ints, Profile, Tier, load_profile
-from pointsman.workload.generator.topdrl import WIDEST, topdrl
+from pointsman.workload.generator.topdrl import WIDEST, generate_topdrl
 from pointsman.workload.provenance import Provenance, Quality
 from pointsman.workload.table import Workload
 
@@ -23,7 +23,7 @@ def generate(like: str, *, jobs: int, cluster_gpus: int, load: float | None = No
     """A workload of `jobs` jobs like a real log's, for a cluster of `cluster_gpus` GPUs.
 
     Args:
-        like: ``philly``, ``itp`` or ``helios``, or a profile's YAML file; ``topdrl``: as `topdrl` draws them;
+        like: ``philly``, ``itp`` or ``helios``, or a profile's YAML file; ``topdrl``: as `generate_topdrl` draws them;
             ``dl2-philly``, ``dl2-1-8``, ``dl2-1-16``: as `dl2` does.
         jobs: how many jobs, at least 2. As many as the log has span its whole season of busy and quiet days; fewer
             are a piece of it, at a place chosen by the seed; more repeat it.
@@ -43,7 +43,7 @@ def generate(like: str, *, jobs: int, cluster_gpus: int, load: float | None = No
     if like in SIZES:
         return dl2(like, jobs, seed, cluster_gpus=cluster_gpus, load=load)
     if like == "topdrl":
-        return topdrl(jobs, seed, widest=min(WIDEST, cluster_gpus), cluster_gpus=cluster_gpus, load=load)
+        return generate_topdrl(jobs, seed, widest=min(WIDEST, cluster_gpus), cluster_gpus=cluster_gpus, load=load)
     made = generate_from(load_profile(like), jobs=jobs, cluster_gpus=cluster_gpus, load=load, seed=seed)
     command = f"generate({like=}, {jobs=}, {cluster_gpus=}, {load=}, {seed=})"
     return replace(made, provenance=replace(made.provenance, command=command))
@@ -58,7 +58,7 @@ def generate_from(
     drawn = _draw(profile, jobs, arrivals, bodies)
     wide = int((drawn.gpus > cluster_gpus).sum())
     gpus = np.minimum(drawn.gpus, cluster_gpus)
-    submit_s = _paced(profile, drawn.submit_s, gpus * drawn.duration_s, cluster_gpus, load)
+    submit_s = _pace(profile, drawn.submit_s, gpus * drawn.duration_s, cluster_gpus, load)
     table = _table(profile, drawn, gpus, submit_s, endings)
     quality = Quality(jobs, jobs, {}, {"narrowed to the GPUs of the cluster": wide} if wide else {}, _notes(profile))
     command = f"generate_from({profile.name!r}, {jobs=}, {cluster_gpus=}, {load=}, {seed=})"
@@ -86,7 +86,7 @@ def _check(jobs: int, cluster_gpus: int, load: float | None, seed: int) -> None:
 
 def _draw(profile: Profile, jobs: int, arrivals: np.random.Generator, bodies: np.random.Generator) -> _Drawn:
     """`jobs` jobs at the log's own pace: whole seasons are drawn, and a stretch of them is kept."""
-    seasons = 1 + max(0, -(-(jobs - profile.jobs) // _repeated(profile)))
+    seasons = 1 + max(0, -(-(jobs - profile.jobs) // _jobs_of_later_season(profile)))
     queues = sorted(profile.users)
     even_s, marks = [], []
     for stream in profile.streams:
@@ -116,18 +116,18 @@ def _with_rhythm(profile: Profile, even_s: Floats) -> Floats:
     return with_gaps(times_s, np.array(profile.gaps_s), profile.mean_gap_s)
 
 
-def _repeated(profile: Profile) -> int:
+def _jobs_of_later_season(profile: Profile) -> int:
     """Jobs of a season after the first."""
     return sum(sum(tier.daily[profile.lead_in_days :]) for stream in profile.streams for tier in stream.tiers)
 
 
 def _daily(tiers: list[Tier], seasons: int, lead_in_days: int) -> Ints:
-    """Jobs of each tier on each day of so many seasons (tiers × days)."""
+    """Counts the jobs of each tier on each day of `seasons` seasons (tiers × days)."""
     season = np.array([tier.daily for tier in tiers], np.int64)
     return np.concatenate([season] + [season[:, lead_in_days:]] * (seasons - 1), axis=1)
 
 
-def _paced(profile: Profile, natural_s: Floats, work: Floats, cluster_gpus: int, load: float | None) -> Floats:
+def _pace(profile: Profile, natural_s: Floats, work: Floats, cluster_gpus: int, load: float | None) -> Floats:
     """Submit times with the span that `load` asks for, the rhythm of the clock kept."""
     if load is None:
         return natural_s

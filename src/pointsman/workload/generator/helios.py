@@ -96,14 +96,14 @@ def _durations(shares: dict[int, float]) -> tuple[float, float, float]:
     """Median of one-GPU jobs, exponent of its growth with the GPUs, σ: what meets median, mean and mean work."""
 
     def mean_work(growth: float) -> float:
-        return _means(shares, *_given(shares, growth))[1]
+        return _means(shares, *_fit_to_growth(shares, growth))[1]
 
     growth = _root(mean_work, MEAN_WORK_GPU_S, 0.0, 2.0)
-    return _given(shares, growth)
+    return _fit_to_growth(shares, growth)
 
 
-def _given(shares: dict[int, float], growth: float) -> tuple[float, float, float]:
-    """The same with the growth given: median and mean are met."""
+def _fit_to_growth(shares: dict[int, float], growth: float) -> tuple[float, float, float]:
+    """Fits median and deviation to a given growth, so that the median and the mean are met."""
 
     def median(sigma: float) -> float:
         return _root(lambda m: -_below(shares, m, growth, sigma), -0.5, 1.0, 10 * MEDIAN_S)

@@ -95,7 +95,7 @@ class Profile(_Model):
     start: str
     """The clock at the first submission: weekday and time."""
     start_hour_of_week: float = Field(ge=0, lt=168)
-    """The same in hours since Monday 00:00."""
+    """When the profile starts, in hours since Monday 00:00."""
     hourly: list[float] = Field(min_length=24, max_length=24)
     """Submissions by hour of the day, relative to their mean."""
     weekdays: list[float] = Field(min_length=7, max_length=7)
@@ -128,7 +128,7 @@ def load_profile(like: str) -> Profile:
         UsageError: no such profile, or the file is not a valid one.
     """
     if like in SHIPPED:
-        return _shipped(like)
+        return _read_shipped(like)
     if like.endswith((".yaml", ".yml")):
         return read_document(like, Profile).content
     raise UsageError(
@@ -138,7 +138,7 @@ def load_profile(like: str) -> Profile:
 
 
 @cache
-def _shipped(name: str) -> Profile:
+def _read_shipped(name: str) -> Profile:
     """Read once a process, for that takes as long as to draw the jobs."""
     text = files("pointsman.workload.generator").joinpath(f"{name}.yaml").read_text(encoding="utf-8")
     return Profile.model_validate(yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)))

@@ -7,11 +7,11 @@ from typing import Any, Final
 from pointsman.errors import UsageError
 from pointsman.workload.generator.dl2 import dl2
 from pointsman.workload.generator.generate import generate
-from pointsman.workload.generator.topdrl import topdrl
+from pointsman.workload.generator.topdrl import generate_topdrl
 from pointsman.workload.provenance import Provenance
 from pointsman.workload.table import Workload
 
-MAKERS: Final[Mapping[str, Callable[..., Workload]]] = {"generate": generate, "dl2": dl2, "topdrl": topdrl}
+MAKERS: Final[Mapping[str, Callable[..., Workload]]] = {"generate": generate, "dl2": dl2, "topdrl": generate_topdrl}
 """What the provenance of a generated workload may name as its maker."""
 
 

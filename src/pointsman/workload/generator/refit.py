@@ -5,7 +5,7 @@ from pathlib import Path
 
 import polars as pl
 
-from pointsman.workload.generator.fit import fit, render
+from pointsman.workload.generator.fit import fit_profile, render
 from pointsman.workload.generator.helios import helios
 from pointsman.workload.generator.profile import Profile
 
@@ -17,7 +17,7 @@ PHILLY_STATUS = {
     "jobs": {"COMPLETED": 0.604, "CANCELLED": 0.09, "FAILED": 0.305},
     "gpu_time": {"COMPLETED": 0.321, "CANCELLED": 0.294, "FAILED": 0.386},
 }
-"""Of the original log (AcmeTrace's summary); the copy fitted here has no status."""
+"""Shares of each status in the original log (AcmeTrace's summary); the copy fitted here has no status."""
 ITP_START_H = 72.0
 """Collected from Thursday, 2021-03-04; the hour is not published."""
 
@@ -25,7 +25,7 @@ ITP_START_H = 72.0
 def philly(data: Path) -> Profile:
     """Fitted to the derived copy of Microsoft Philly in `data`."""
     source = "Microsoft Philly 2017 as in the Pollux artifact (82,247 jobs; data CC-BY 4.0)"
-    return fit(
+    return fit_profile(
         _log(data / "traces" / "philly_2017.csv.gz"),
         "philly",
         source,
@@ -38,7 +38,7 @@ def philly(data: Path) -> Profile:
 def itp(data: Path) -> Profile:
     """Fitted to the seven ITP clusters in `data`, pooled."""
     source = "Microsoft ITP 2021, seven clusters pooled (51,245 jobs; MIT)"
-    return fit(_log(data / "traces" / "ms_itp_2021.csv.gz"), "itp", source, start_hour_of_week=ITP_START_H)
+    return fit_profile(_log(data / "traces" / "ms_itp_2021.csv.gz"), "itp", source, start_hour_of_week=ITP_START_H)
 
 
 def _log(path: Path) -> pl.DataFrame:

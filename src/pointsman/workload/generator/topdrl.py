@@ -25,11 +25,11 @@ WIDEST: Final = 8
 """GPUs."""
 SHARES: Final = (0.5, 0.1, 0.2, 0.2)
 LENGTHS: Final = (0.3, 0.4, 0.8, 1.0)
-"""Of the longest, up to which the jobs of each share are."""
+"""The longest job of each group, as a share of the longest of all."""
 WIDTHS: Final = (0.2, 0.3, 0.6, 1.0)
-"""Of the widest."""
+"""The widest job of each group, as a share of the widest of all."""
 SAMPLES: Final = (32, 64, 128, 256)
-"""Of a minibatch, on each GPU."""
+"""Samples of a minibatch on each GPU."""
 MODELS: Final = (
     "alexnet", "googlenet", "inception3", "inception4", "mobilenet_v3", "resnet18", "resnet50", "resnet101",
     "resnet152", "shufflenet_v2", "vgg11", "vgg16", "vgg19",
@@ -37,7 +37,7 @@ MODELS: Final = (
 """Image classifiers of the catalogue."""
 
 
-def topdrl(
+def generate_topdrl(
     jobs: int,
     seed: int,
     *,
@@ -58,7 +58,7 @@ def topdrl(
             submitted at once.
     """
     bodies, arrivals = (np.random.default_rng((seed, k)) for k in range(2))
-    steps, gpus = _drawn(jobs, longest, LENGTHS, bodies), _drawn(jobs, widest, WIDTHS, bodies)
+    steps, gpus = _draw(jobs, longest, LENGTHS, bodies), _draw(jobs, widest, WIDTHS, bodies)
     model, samples = bodies.integers(len(MODELS), size=jobs), bodies.choice(SAMPLES, jobs)
     duration_s = steps * STEP_S
     frame = pl.DataFrame(
@@ -84,7 +84,7 @@ def _submits(rng: np.random.Generator, jobs: int, work_s: float, load: float | N
     return at * (work_s / load / at[-1])
 
 
-def _drawn(jobs: int, most: int, bands: tuple[float, ...], rng: np.random.Generator) -> NDArray[np.int64]:
+def _draw(jobs: int, most: int, bands: tuple[float, ...], rng: np.random.Generator) -> NDArray[np.int64]:
     """(jobs,) whole numbers from 1 to `most`, those of each band as many as its share, shuffled."""
     counts = [int(jobs * share) for share in SHARES[:-1]]
     counts.append(jobs - sum(counts))

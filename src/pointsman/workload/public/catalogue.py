@@ -18,9 +18,9 @@ class PublicTrace:
     cite: str
     """Which publication to cite."""
     members: str = ""
-    """Of an archive (tar): which files are logs, as a pattern of their names; empty: the file itself is the log."""
+    """Which files of an archive (tar) are logs, as a pattern of their names; empty: the file itself is the log."""
     sha256: str = ""
-    """Of the bytes at `url`, where we have hashed them; empty: recorded at the first download."""
+    """Digest of the bytes at `url`, where we have hashed them; empty: recorded at the first download."""
 
 
 _TRACES = (

@@ -48,9 +48,9 @@ def fetch(trace: PublicTrace, folder: Path, progress: Progress, *, force: bool =
     folder.mkdir(parents=True, exist_ok=True)
     part = folder / _PART
     _download(trace, folder, progress)
-    digest = _checked(trace, part, known)
+    digest = _check_digest(trace, part, known)
     size = part.stat().st_size
-    files = [*_unpacked(trace, part, folder)]
+    files = [*_unpack(trace, part, folder)]
     record: Record = {"name": trace.name, "url": trace.url, "licence": trace.licence, "cite": trace.cite}
     record |= {"sha256": digest, "bytes": size, "files": files}
     (folder / RECORD).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
@@ -116,7 +116,7 @@ def _receive(answer: Any, part: Path, begun: int, whole: int | None, progress: P
                 progress(done / whole)
 
 
-def _checked(trace: PublicTrace, part: Path, known: Record | None) -> str:
+def _check_digest(trace: PublicTrace, part: Path, known: Record | None) -> str:
     """The digest of what was fetched.
 
     Raises:
@@ -141,7 +141,7 @@ def _checked(trace: PublicTrace, part: Path, known: Record | None) -> str:
     return digest
 
 
-def _unpacked(trace: PublicTrace, part: Path, folder: Path) -> Iterator[str]:
+def _unpack(trace: PublicTrace, part: Path, folder: Path) -> Iterator[str]:
     """Names of the logs, each of which is whole when it is there."""
     if not trace.members:
         name = trace.url.rsplit("/", 1)[-1]
@@ -152,14 +152,14 @@ def _unpacked(trace: PublicTrace, part: Path, folder: Path) -> Iterator[str]:
         with tarfile.open(part) as archive:
             found = [one for one in archive if one.isfile() and fnmatch(one.name, trace.members)]
             for one in sorted(found, key=lambda one: one.name):
-                yield _extracted(archive, one, folder)
+                yield _extract(archive, one, folder)
     except (tarfile.TarError, OSError, EOFError) as error:
         raise InputError(f"the archive is damaged: {error}", path=part, fix="remove it and fetch it again") from None
     if not found:
         raise InputError(f"the archive has no {trace.members}", path=part, fix="unpack it by hand")
 
 
-def _extracted(archive: tarfile.TarFile, member: tarfile.TarInfo, folder: Path) -> str:
+def _extract(archive: tarfile.TarFile, member: tarfile.TarInfo, folder: Path) -> str:
     name = Path(member.name).name
     if member.size > most_unpacked_bytes():
         raise InputError(f"{name} is larger than {most_unpacked_bytes() / 2**30:.4g} GiB", path=folder)

@@ -23,7 +23,7 @@ _CLOCKS: Final = ("submit_s", *LOGGED, DEADLINE)
 _SPANS: Final = ("duration_s", "time_limit_s", GAP)
 _NO_LIMIT: Final = ("unlimited", "infinite", "partition_limit", "not_set", "inf", "-1")
 _DAYS: Final = r"^(?<days>[0-9]+) days?,? (?<rest>[0-9]+:[0-9]{2}:[0-9]{2})"
-"""Of pandas and of Python's `timedelta`."""
+"""Days in the durations of pandas and of Python's `timedelta`."""
 _LSF: Final = {"DONE": "COMPLETED", "EXIT": "FAILED", "RUN": "RUNNING", "PEND": "PENDING"}
 """States of LSF in Slurm's words."""
 
@@ -60,14 +60,14 @@ def cells_of(
     }
     jobs = _with_gpus(pl.DataFrame(read), cells.get("gpus"))
     jobs = jobs.with_columns(**_unread(jobs, cells))
-    jobs, spaced = _spaced(jobs) if GAP in columns else (jobs, ())
+    jobs, spaced = _add_gaps(jobs) if GAP in columns else (jobs, ())
     if "duration_s" not in columns:
         jobs = jobs.with_columns(_ran_s(jobs))
     dated = clocks.dated and GAP not in columns
     return Cells(
         jobs.drop("no_share", "no_share_gpus", *([GAP, *LOGGED] if spaced else []), strict=False),
         dated,
-        (*clocks.notes, *spaced, *_lost(jobs)),
+        (*clocks.notes, *spaced, *_say_left_out(jobs)),
     )
 
 
@@ -135,7 +135,7 @@ def _unread(jobs: pl.DataFrame, cells: Mapping[str, pl.Series]) -> dict[str, pl.
     return {written(name): column for name, column in lost.items()}
 
 
-def _spaced(jobs: pl.DataFrame) -> tuple[pl.DataFrame, tuple[str, ...]]:
+def _add_gaps(jobs: pl.DataFrame) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """Times of submission from the gaps between them; the first gap is before the first job."""
     gaps = jobs[GAP]
     submitted = pl.when(pl.col(GAP).is_not_null()).then(pl.col(GAP).fill_null(0.0).cum_sum() - (gaps[0] or 0.0))
@@ -152,7 +152,7 @@ def _ran_s(jobs: pl.DataFrame) -> list[pl.Expr]:
     return [(pl.col(end) - pl.col(start)).alias("duration_s"), unread.alias(written("duration_s"))]
 
 
-def _lost(jobs: pl.DataFrame) -> list[str]:
+def _say_left_out(jobs: pl.DataFrame) -> list[str]:
     if "no_share" not in jobs.columns:
         return []
     gpu_s = jobs.select((pl.col("no_share_gpus") * pl.col("duration_s")).sum()).item()

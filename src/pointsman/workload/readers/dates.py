@@ -114,7 +114,9 @@ def date_s(cells: pl.Series) -> pl.Series:
 
 
 def _quick_s(cells: pl.Series) -> pl.Series:
-    """The same of text like the first of it, if that is in a common form."""
+    """Reads cells in the form of the first one, if that is a common form: seconds since 1970, null where one is in
+    another.
+    """
     first = cells.drop_nulls().head(1)
     for form in _QUICK:
         if first.str.to_datetime(form, strict=False).is_not_null().any():

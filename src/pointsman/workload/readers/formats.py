@@ -76,7 +76,7 @@ def detected(source: Source) -> TraceFormat:
     from pointsman.workload.readers.rejected_formats import refusal
 
     for form in formats().values():
-        with _named(form):
+        with _name_plug_in(form):
             if form.matches(source):
                 return form
     fix = (
@@ -94,7 +94,7 @@ def table_of(form: TraceFormat, source: Source, **options: Any) -> tuple[pl.Data
         UsageError: a plug-in that fails.
     """
     try:
-        with _named(form):
+        with _name_plug_in(form):
             jobs, quality = form.read(source, **options)
     except RowsLostError as error:
         raise RowsLostError(f"the reader of {form.name} lost count of {source.path}: {error}") from error
@@ -102,7 +102,7 @@ def table_of(form: TraceFormat, source: Source, **options: Any) -> tuple[pl.Data
 
 
 @contextmanager
-def _named(form: TraceFormat) -> Generator[None]:
+def _name_plug_in(form: TraceFormat) -> Generator[None]:
     """An error in the code of a plug-in is not ours: say whose it is."""
     try:
         yield

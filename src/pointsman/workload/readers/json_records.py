@@ -27,7 +27,7 @@ def json_records(source: Source) -> Iterator[tuple[int, Any]]:
     if text[start] == "[":
         return elements(text, start + 1, source.path)
     whole = _single_object(text)
-    return _lines(text) if whole is None else _held(whole, text, source.path)
+    return _lines(text) if whole is None else _records_in(whole, text, source.path)
 
 
 def elements(text: str, at: int, path: str) -> Iterator[tuple[int, Any]]:
@@ -69,7 +69,7 @@ def _lists_of(value: dict[str, Any]) -> list[list[Any]]:
     return [held for held in value.values() if isinstance(held, list) and any(isinstance(one, dict) for one in held)]
 
 
-def _held(value: dict[str, Any], text: str, path: str) -> Iterator[tuple[int, Any]]:
+def _records_in(value: dict[str, Any], text: str, path: str) -> Iterator[tuple[int, Any]]:
     lists = _lists_of(value)
     if len(lists) > 1:
         names = ", ".join(f"{key!r:.40}" for key, held in value.items() if held in lists)

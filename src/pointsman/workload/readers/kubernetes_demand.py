@@ -37,7 +37,7 @@ def asked_of(
         now_s: when the list was made, or before.
         types: GPU types of nodes, by name.
     """
-    told = _told(things)
+    told = _telling_pod_sets(things)
     sets = [(one, wanted(one.spec, one.labels, types)) for one in told or _at_once(with_gpus, now_s)]
     gpu_type = next((entry.gpu_type for _, wants in with_gpus for entry in wants.entries if entry.gpu_type), "")
     alike = [(one.count, wants) for one, wants in sets] or _of_group(things)
@@ -46,7 +46,7 @@ def asked_of(
     return Asked(total(alike, gpu_type), many, _shape(sets), claims)
 
 
-def _told(things: list[Object]) -> list[PodSet]:
+def _telling_pod_sets(things: list[Object]) -> list[PodSet]:
     ranked = [(rank(one), one) for one in things]
     for level in (Rank.ADMITTED, Rank.WHOLE, Rank.JOB):
         telling = roots([one for of, one in ranked if of is level])
@@ -79,7 +79,9 @@ def _of_group(things: list[Object]) -> list[tuple[int, Wanted]]:
 
 
 def _shape(sets: list[tuple[PodSet, Wanted]]) -> tuple[int | None, int | None]:
-    """Of pods with a node each: a single one, and those that fill a node or refuse to share it."""
+    """Returns nodes and GPUs on each, of pods with a node each: a single one, and those that fill a node or refuse to
+    share it.
+    """
     with_gpus = [(one, wants) for one, wants in sets if wants.entries]
     counts = {wants.gpus for _, wants in with_gpus}
     many, each = sum(one.count for one, _ in with_gpus), max(counts, default=0.0)

@@ -85,7 +85,9 @@ def _part(entry: GpuEntry, product: str) -> GpuEntry:
 
 
 def total(pods: list[tuple[int, Wanted]], gpu_type: str) -> GpuDemand:
-    """What so many pods of each kind ask for together; `gpu_type` is that of entries that do not tell theirs."""
+    """Adds up what pods of each kind request, given as (number, request); `gpu_type` is for entries that do not name
+    one.
+    """
     entries = [
         entry._replace(count=entry.count * many, gpu_type=entry.gpu_type or gpu_type)
         for many, wants in pods
@@ -104,16 +106,18 @@ def _of_pod(spec: Mapping[str, Any]) -> dict[str, int]:
     running: dict[str, int] = {}
     before: dict[str, int] = {}
     for container in dicts(spec.get("containers")):
-        _add(running, _asked(container))
+        _add(running, _extended_resources(container))
     for container in dicts(spec.get("initContainers")):
         if text_of(container.get("restartPolicy")) == "Always":
-            _add(running, _asked(container))
+            _add(running, _extended_resources(container))
         else:
-            before.update({name: max(count, before.get(name, 0)) for name, count in _asked(container).items()})
+            before.update(
+                {name: max(count, before.get(name, 0)) for name, count in _extended_resources(container).items()}
+            )
     return {name: max(running.get(name, 0), before.get(name, 0)) for name in {**running, **before}}
 
 
-def _asked(container: Mapping[str, Any]) -> dict[str, int]:
+def _extended_resources(container: Mapping[str, Any]) -> dict[str, int]:
     both = {**part(container, "resources", "requests"), **part(container, "resources", "limits")}
     return {name: count for name, value in both.items() if "/" in name and (count := count_of(value, 0))}
 

@@ -37,7 +37,7 @@ _UIDS: Final = (
     "jobset.sigs.k8s.io/jobset-uid",
 )
 _REPLICA: Final = ("leaderworkerset.sigs.k8s.io/name", "leaderworkerset.sigs.k8s.io/group-index")
-"""Of a leader and its workers, of which there may be several groups."""
+"""Labels of a leader and its workers, of which there may be several groups."""
 _KUBEFLOW: Final = ("kubeflow.org",)
 
 Key = tuple[str, ...]

@@ -77,7 +77,9 @@ def job_of(things: list[Object], facts: Facts) -> Job:
     held = (asked.demand.gpus or 0.0) * (asked.demand.fraction or 1.0)
     runs = runs_of(things, with_gpus, held, asked.pods, facts.now_s)
     labels = {key: value for one in reversed(things) for key, value in one.labels.items()}
-    queue = next((labels[name] for name in _QUEUES if labels.get(name)), "") or _said(things, "queueName", "queue")
+    queue = next((labels[name] for name in _QUEUES if labels.get(name)), "") or _first_text(
+        things, "queueName", "queue"
+    )
     nodes = sorted({node for pod, _ in with_gpus if (node := text_of(pod.spec.get("nodeName")))})
     return Job(
         job_id="/".join(word for word in (first.namespace, name) if word),
@@ -98,7 +100,7 @@ def job_of(things: list[Object], facts: Facts) -> Job:
         start_s=runs.start_s,
         end_s=runs.end_s,
         node_list=",".join(nodes) or None,
-        dropped=_dropped(asked, runs, things),
+        dropped=_why_dropped(asked, runs, things),
         line=first.line,
         unread_submit=unread_submit(things),
         no_share=asked.demand.no_share,
@@ -110,7 +112,7 @@ def job_of(things: list[Object], facts: Facts) -> Job:
     )
 
 
-def _dropped(asked: Asked, runs: Runs, things: list[Object]) -> str | None:
+def _why_dropped(asked: Asked, runs: Runs, things: list[Object]) -> str | None:
     if not asked.demand.gpus and asked.demand.no_share is None:
         return CLAIMS if asked.claims else None
     if runs.start_s is None:
@@ -118,7 +120,7 @@ def _dropped(asked: Asked, runs: Runs, things: list[Object]) -> str | None:
     return NO_SHARE if asked.demand.no_share is not None else None
 
 
-def _said(things: list[Object], *keys: str) -> str:
+def _first_text(things: list[Object], *keys: str) -> str:
     return next((said for one in things for key in keys if (said := text_of(one.spec.get(key)))), "")
 
 

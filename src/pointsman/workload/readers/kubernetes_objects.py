@@ -26,7 +26,7 @@ class Object:
 
     kind: str
     group: str
-    """Of its API: `batch`, `kueue.x-k8s.io`; empty for the core."""
+    """The group of its API: `batch`, `kueue.x-k8s.io`; empty for the core."""
     namespace: str
     name: str
     uid: str
@@ -101,7 +101,7 @@ def objects(source: Source) -> list[tuple[int, Object | None]]:
         InputError: the text is neither JSON nor YAML.
     """
     read = _json if _JSON.match(source.text) else _yaml
-    return [found for line, value in read(source) for found in _opened(line, value)]
+    return [found for line, value in read(source) for found in _open_lists(line, value)]
 
 
 def _json(source: Source) -> Iterator[tuple[int, Any]]:
@@ -174,11 +174,11 @@ def _value(node: Any, depth: int, known: dict[int, Any]) -> Any:
     if depth > _DEEPEST:
         raise ValueError("nested too deeply")
     if id(node) not in known:
-        known[id(node)] = _made(node, depth + 1, known)
+        known[id(node)] = _construct(node, depth + 1, known)
     return known[id(node)]
 
 
-def _made(node: Any, depth: int, known: dict[int, Any]) -> Any:
+def _construct(node: Any, depth: int, known: dict[int, Any]) -> Any:
     if isinstance(node, yaml.MappingNode):
         return {text_of(_value(key, depth, known)): _value(value, depth, known) for key, value in node.value}
     if isinstance(node, yaml.SequenceNode):
@@ -186,10 +186,10 @@ def _made(node: Any, depth: int, known: dict[int, Any]) -> Any:
     return None if node.value in ("null", "~", "") and not node.style else node.value
 
 
-def _opened(line: int, value: Any) -> Iterator[tuple[int, Object | None]]:
+def _open_lists(line: int, value: Any) -> Iterator[tuple[int, Object | None]]:
     if isinstance(value, dict) and isinstance(value.get("items"), list) and not part(value, "spec"):
         for item in value["items"]:
-            yield from _opened(line, _of_list(item, value))
+            yield from _open_lists(line, _of_list(item, value))
     elif isinstance(value, dict) and text_of(value.get("kind")):
         yield line, _object(line, value)
     else:

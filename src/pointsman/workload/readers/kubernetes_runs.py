@@ -51,7 +51,7 @@ def runs_of(things: list[Object], with_gpus: list[tuple[Object, Wanted]], gpus: 
         for pod, wants in with_gpus
         if (at := span(pod)).start_s is not None and (end_s := now_s if at.end_s is None else at.end_s) is not None
     ]
-    told = _told([span(one) for one in telling], now_s if running else None)
+    told = _last_run([span(one) for one in telling], now_s if running else None)
     if told is None:
         return _of_pods(pods, gpus, status, running)
     start_s, end_s = told
@@ -82,7 +82,7 @@ def _gaps_s(pods: list[_Taken]) -> float:
     return gaps_s
 
 
-def _told(spans: list[Span], now_s: float | None) -> tuple[float, float | None] | None:
+def _last_run(spans: list[Span], now_s: float | None) -> tuple[float, float | None] | None:
     """The last run, as a queue or a controller tells it."""
     starts = [at.start_s for at in spans if at.start_s is not None]
     ends = [at.end_s for at in spans if at.end_s is not None]

@@ -52,7 +52,7 @@ def unread_submit(things: list[Object]) -> str | None:
 
 
 def span(thing: Object) -> Span:
-    """Of a job (its last run) or of a pod."""
+    """Returns the span of a job's last run, or of a pod."""
     return _of_pod(thing) if thing.kind == "Pod" else _of_job(thing)
 
 
@@ -169,11 +169,11 @@ def word(thing: Object) -> str | None:
             (said for said, reasons in (("TIMEOUT", _TIMEOUT), ("PREEMPTED", _PREEMPTED)) if {*why} & {*reasons}),
             "FAILED",
         )
-    return ended or _unended(thing, held, phase)
+    return ended or _status_of_unended(thing, held, phase)
 
 
-def _unended(thing: Object, held: Mapping[str, Any], phase: str) -> str | None:
-    """Of a job without a condition that says how it ended."""
+def _status_of_unended(thing: Object, held: Mapping[str, Any], phase: str) -> str | None:
+    """Returns the status of a job without a condition that says how it ended."""
     if seconds(thing.status.get("completionTime")) is not None:
         return "COMPLETED"
     if held.keys() & {"Running", "Restarting", "Admitted"}:

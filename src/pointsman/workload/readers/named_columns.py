@@ -109,22 +109,22 @@ def read_named(
     timed = {DEADLINE: keep[DEADLINE]} if DEADLINE in keep and GAP not in columns else {}
     found = cells_of(rows.frame, {**columns, **timed}, unit_s=unit_s, order=date_order, path=source.path)
     ids = [rows.frame[name] for name in rows.frame.columns if name == columns.get("job_id") or canonical(name) in IDS]
-    jobs = found.jobs.with_columns(dropped=_dropped(source, found.jobs, ids, table.no_objects, steps))
+    jobs = found.jobs.with_columns(dropped=_why_dropped(source, found.jobs, ids, table.no_objects, steps))
     notes = [f"columns as told: {', '.join(f'{ours} = {theirs}' for ours, theirs in columns.items())}", *found.notes]
     zone = "as written; UTC where a date names none" if found.dated else None
     return settle(source, jobs, rows=rows, notes=notes, zone=zone)
 
 
-def _dropped(
+def _why_dropped(
     source: Source, jobs: pl.DataFrame, ids: Sequence[pl.Series], no_objects: pl.Series | None, steps: Steps | None
 ) -> pl.Series:
     silent = pl.repeat(None, jobs.height, dtype=pl.String, eager=True)
     reasons = jobs["dropped"] if "dropped" in jobs.columns else silent
     for column in ids if steps != "keep" else ():
-        reasons = _told(steps_among(source, column, refuse=steps is None), JOB_STEP, reasons)
-    return reasons if no_objects is None else _told(no_objects, "not a JSON object", reasons)
+        reasons = _reason_where(steps_among(source, column, refuse=steps is None), JOB_STEP, reasons)
+    return reasons if no_objects is None else _reason_where(no_objects, "not a JSON object", reasons)
 
 
-def _told(where: pl.Series, reason: str, others: pl.Series) -> pl.Series:
+def _reason_where(where: pl.Series, reason: str, others: pl.Series) -> pl.Series:
     frame = pl.DataFrame({"where": where, "others": others})
     return frame.select(pl.when("where").then(pl.lit(reason)).otherwise("others")).to_series()

@@ -11,7 +11,7 @@ from pointsman.workload.readers.source import Source
 from pointsman.workload.table import Workload
 
 KEY: Final = "pointsman"
-"""Of the record, JSON, in the Parquet file's metadata."""
+"""The key of the record, JSON, in the Parquet file's metadata."""
 
 
 @dataclass(frozen=True)

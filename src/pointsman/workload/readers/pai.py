@@ -50,11 +50,11 @@ def _read(source: Source) -> tuple[pl.DataFrame, Quality]:
         unread_start=_unread("start_time", start),
         unread_end=_unread("end_time", end),
     )
-    jobs = _jobs(_marked(tasks.with_columns(pl.Series(LINE, rows.numbers))))
+    jobs = _jobs(_mark_tasks(tasks.with_columns(pl.Series(LINE, rows.numbers))))
     notes = [
         "the log has no submit times: the start of a job's first task stands in",
         f"a job is all tasks of one job_name ({tasks.height:,} tasks), its GPUs Σ inst_num × ⌈plan_gpu / 100⌉",
-        *_outlived(jobs.filter(pl.col("dropped").is_null() & (pl.col("lost_h") > 0))),
+        *_note_outliving(jobs.filter(pl.col("dropped").is_null() & (pl.col("lost_h") > 0))),
     ]
     merged = {"further tasks of a job": tasks.height - jobs.height}
     return settle(source, jobs.drop("lost_h", "used_h"), rows=rows, notes=notes, merged=merged)
@@ -64,7 +64,7 @@ def _unread(column: str, value: pl.Expr) -> pl.Expr:
     return pl.when(value.is_null()).then(text(column))
 
 
-def _marked(tasks: pl.DataFrame) -> pl.DataFrame:
+def _mark_tasks(tasks: pl.DataFrame) -> pl.DataFrame:
     """With which tasks are a job's workers (those with the most GPUs), and which are its gang: these, and all others
     that run beside them and are no evaluators. A gang ends with its workers.
     """
@@ -106,7 +106,7 @@ def _jobs(tasks: pl.DataFrame) -> pl.DataFrame:
     return jobs.with_columns(dropped=unended).drop("open_end")
 
 
-def _outlived(jobs: pl.DataFrame) -> list[str]:
+def _note_outliving(jobs: pl.DataFrame) -> list[str]:
     if jobs.is_empty():
         return []
     lost_h, used_h = jobs["lost_h"].sum(), jobs["used_h"].sum()

@@ -11,7 +11,7 @@ from math import ceil
 from typing import Final
 
 GPUS_PER_NODE: Final = 4
-"""Of the nodes that were measured (AWS g4dn.12xlarge)."""
+"""GPUs on each node that was measured (AWS g4dn.12xlarge)."""
 
 
 @dataclass(frozen=True)
@@ -25,11 +25,11 @@ class Application:
     alpha_n: float
     """Synchronisation of two GPUs on different nodes, s."""
     beta_n: float
-    """The same for each GPU beyond two, s."""
+    """Further synchronisation for each GPU beyond two, s."""
     alpha_r: float
     """Synchronisation of two GPUs on one node, s."""
     beta_r: float
-    """The same for each GPU beyond two, s."""
+    """Further synchronisation for each GPU beyond two, s."""
     gamma: float
     """Overlap: 1 adds compute and synchronisation, ∞ takes the longer."""
     max_local_batch: int

@@ -95,7 +95,7 @@ def read_workload(
     workload = Workload(jobs, quality, Provenance(str(path), source.sha256, form.name, command, origin, told))
     workload = without_runaways(workload, runaways)
     for column, values in kept.items():
-        workload = _filtered(workload, column, values)
+        workload = _filter(workload, column, values)
     return workload.without(ignore) if ignore else workload
 
 
@@ -161,7 +161,7 @@ def _check_options(form: TraceFormat, options: Mapping[str, Any]) -> None:
             raise UsageError(f"{name} = {options[name]!r:.60}: it must be one of {', '.join(allowed)}")
 
 
-def _filtered(workload: Workload, column: str, wanted: list[str]) -> Workload:
+def _filter(workload: Workload, column: str, wanted: list[str]) -> Workload:
     from difflib import get_close_matches
 
     name = column if column in workload.jobs.columns else ALIASES.get(column, column)

@@ -62,7 +62,7 @@ def refusal(source: Source) -> InputError | None:
             return InputError(f"this is {what}, not a job log", path=source.path, fix=fix)
     if names == {"duration"}:
         return InputError("this is a list of run times alone, not a job log", path=source.path, fix=_JOBS)
-    return _refused_json(source) or _headless(source) or _separated(source)
+    return _refused_json(source) or _headless(source) or _separator_error(source)
 
 
 def _refused_json(source: Source) -> InputError | None:
@@ -96,7 +96,7 @@ def _headless(source: Source) -> InputError | None:
     return None
 
 
-def _separated(source: Source) -> InputError | None:
+def _separator_error(source: Source) -> InputError | None:
     """A native table with another separator."""
     for mark, word in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars")):
         names = split_header(source, mark)

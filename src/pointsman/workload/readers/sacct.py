@@ -46,7 +46,7 @@ def _read(source: Source, date_order: Order | None = None) -> tuple[pl.DataFrame
     _check_gpus(source, rows, found)
     made = jobs_of(found.filter(~pl.col("step")))
     steps = found.filter("step").select("job_id", LINE, status="status", submit_s="submit", gpus="gpus")
-    table = _table(made.frame, _dropped(told=bool(_TELL_REQUESTS & {*rows.frame.columns})))
+    table = _table(made.frame, _why_dropped(told=bool(_TELL_REQUESTS & {*rows.frame.columns})))
     steps = steps.with_columns(duration_s=pl.lit(None, pl.Float64), dropped=pl.lit(JOB_STEP))
     jobs = pl.concat([table, steps], how="diagonal").drop([LINE] * is_sacct_json(source))
     notes = [
@@ -54,7 +54,7 @@ def _read(source: Source, date_order: Order | None = None) -> tuple[pl.DataFrame
         "GPUs are those of AllocTRES (or AllocGRES × nodes), or those asked for where nothing was allocated",
         *_notes(made, table),
     ]
-    changed, zone = _changed(made.frame, table), zone_of(rows.frame["Submit"])
+    changed, zone = _count_changes(made.frame, table), zone_of(rows.frame["Submit"])
     return settle(source, jobs, rows=rows, notes=notes, clamped=changed, merged=made.merged, zone=zone)
 
 
@@ -108,7 +108,7 @@ def _table(jobs: pl.DataFrame, dropped: pl.Expr) -> pl.DataFrame:
     )
 
 
-def _dropped(*, told: bool) -> pl.Expr:
+def _why_dropped(*, told: bool) -> pl.Expr:
     """Why jobs are left out; `told` is whether the export says what jobs asked for that had not started."""
     no_share = pl.col("no_share").is_not_null()
     never = pl.col("waiting") & ((pl.col("gpus") > 0).fill_null(False) | no_share | (not told))
@@ -123,7 +123,7 @@ def _dropped(*, told: bool) -> pl.Expr:
     )
 
 
-def _changed(jobs: pl.DataFrame, table: pl.DataFrame) -> dict[str, int]:
+def _count_changes(jobs: pl.DataFrame, table: pl.DataFrame) -> dict[str, int]:
     """Jobs that are not as their row says, of those that are kept as far as is known here."""
     kept = table.select(pl.col("dropped").is_null() & (pl.col("gpus") > 0).fill_null(False)).to_series()
     running = pl.col("status").is_in(_UNENDED).fill_null(False)

@@ -47,7 +47,7 @@ _GRES: Final = re.compile(
     r"(?:[A-Za-z][\w/:.=-]*(?:\([^)]*\))?(?:,[A-Za-z][\w/:.=-]*(?:\([^)]*\))?)*)?|[\d=,]*|\(null\)"
 )
 ID: Final = r"^\s*[0-9]+(?:[_+.\[].*)?\s*$"
-"""Of a job, of an element of an array, of a part of a heterogeneous job, of a step."""
+"""The id of a job, an element of an array, a part of a heterogeneous job, or a step."""
 _FORMS: Final = {
     **dict.fromkeys(("JobID", "JobIDRaw"), re.compile(ID[1:-1])),
     **dict.fromkeys(("Submit", "Eligible", "Start", "End"), _DATE),

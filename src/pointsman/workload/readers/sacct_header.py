@@ -50,7 +50,7 @@ def _names_jobs(names: list[str]) -> bool:
 
 
 def _distinct(names: list[str]) -> list[str]:
-    """Of a field that stands twice, only the first keeps its name."""
+    """Renames fields that stand twice: only the first keeps its name."""
     return [name if name not in names[:i] else f"{name} ({i + 1})" for i, name in enumerate(names)]
 
 

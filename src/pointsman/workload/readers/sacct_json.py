@@ -43,9 +43,9 @@ def read_json(source: Source) -> Rows:
     Raises:
         InputError: broken JSON, or no list of jobs.
     """
-    with _uncollected():
+    with _pause_collection():
         documents = _documents(source)
-        listed = [_listed(document, source) for document in documents]
+        listed = [_list_jobs(document, source) for document in documents]
         cells = [
             _of_slurmctld(job, now) if "job_state" in job else _of_slurmdbd(job)
             for document, jobs in zip(documents, listed, strict=True)
@@ -58,7 +58,7 @@ def read_json(source: Source) -> Rows:
 
 
 @contextmanager
-def _uncollected() -> Generator[None]:
+def _pause_collection() -> Generator[None]:
     """Millions of small objects, none of which is in a circle, are looked through for circles again and again."""
     collected = gc.isenabled()
     gc.disable()
@@ -79,10 +79,10 @@ def _documents(source: Source) -> list[Any]:
             raise InputError(f"broken JSON: {error.msg}", path=source.path, line=error.lineno, fix=fix) from None
     except (RecursionError, ValueError) as error:
         raise InputError(f"JSON that cannot be read: {error!s:.60}", path=source.path, fix="export it again") from None
-    return _joined(source)
+    return _read_documents(source)
 
 
-def _joined(source: Source) -> list[Any]:
+def _read_documents(source: Source) -> list[Any]:
     text, found, at = source.text, [], 0
     decoder = json.JSONDecoder()
     while at < len(text):
@@ -100,7 +100,7 @@ def _joined(source: Source) -> list[Any]:
     return found
 
 
-def _listed(document: Any, source: Source) -> list[Job]:
+def _list_jobs(document: Any, source: Source) -> list[Job]:
     jobs = document
     if isinstance(document, dict):
         jobs = document.get("jobs", [document] if "job_id" in document else None)
@@ -142,7 +142,7 @@ def _of_slurmdbd(job: Job) -> tuple[str | None, ...]:
         ),
         Submit=_clock(time.get("submission")),
         Eligible=_clock(time.get("eligible")),
-        Start=_text(_started(time)),
+        Start=_text(_start_of(time)),
         End=_clock(time.get("end")),
         ElapsedRaw=_text(_number(time.get("elapsed"))),
         TimelimitRaw=_text(_number(time.get("limit"))),
@@ -154,7 +154,7 @@ def _of_slurmdbd(job: Job) -> tuple[str | None, ...]:
     )
 
 
-def _started(time: Job) -> int | None:
+def _start_of(time: Job) -> int | None:
     """When the job started; Slurm 21.08 writes when it became eligible, but the end and the time elapsed are right."""
     start, end, eligible = (_instant(time.get(key)) for key in ("start", "end", "eligible"))
     elapsed, suspended = _number(time.get("elapsed")), _instant(time.get("suspended")) or 0

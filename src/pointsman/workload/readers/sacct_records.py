@@ -40,7 +40,7 @@ def records(frame: pl.DataFrame, order: Order | None, path: str) -> pl.DataFrame
     log = pl.concat([log.with_columns(times), _resources(log)], how="horizontal")
     plain = {name: _words(log[field]) for name, field in _WORDS.items()}
     log = log.with_columns(**plain, status=_by_value(log["State"], status("State")))
-    log = log.select(*_who(), *_when(), *_RESOURCES, *_written(), LINE)
+    log = log.select(*_who(), *_when(), *_RESOURCES, *_cells_as_written(), LINE)
     return log.with_columns(waiting=_waiting(here))
 
 
@@ -145,7 +145,7 @@ def _what() -> list[pl.Expr]:
 _OF_RESOURCES: Final = ("AllocTRES", "AllocGRES", "ReqTRES", "ReqGRES", "TresPerNode", "GpusPerNode", "NNodes")
 
 
-def _written() -> list[pl.Expr]:
+def _cells_as_written() -> list[pl.Expr]:
     """What stands where nothing could be read."""
     run = pl.coalesce(text("ElapsedRaw"), text("Elapsed"), _odd("End", "end"), _odd("Start", "start"))
     return [

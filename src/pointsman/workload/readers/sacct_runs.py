@@ -40,8 +40,8 @@ class Jobs(NamedTuple):
     """Jobs, and what they were made of."""
 
     frame: pl.DataFrame
-    """One row a job, with the columns of its first record; `runs` of them, the first after so many `restarts`, and
-    `resized` if they had different GPUs.
+    """One row a job, with the columns of its first record, its number of `runs`, its `restarts` before the first of
+    them, and `resized` if they had different GPUs.
     """
     merged: dict[str, int]
     """Records beyond the first of their job, by what they are."""
@@ -61,7 +61,7 @@ def jobs_of(records: pl.DataFrame) -> Jobs:
     if twice.any():
         lived = _lives(records.filter(twice))
         runs = lived.filter(~pl.col("again"))
-        once = _summed(runs)
+        once = _sum_runs(runs)
         merged = {RUNS: runs.height - once.height, AGAIN: lived.height - runs.height}
         jobs = pl.concat([records.filter(~twice), once.select(records.columns)]).sort(LINE)
     gangs, parts, mixed = _gangs(jobs)
@@ -70,7 +70,7 @@ def jobs_of(records: pl.DataFrame) -> Jobs:
 
 
 def _distinct(jobs: pl.DataFrame) -> tuple[pl.DataFrame, int]:
-    """The same, where an id that an earlier job had ends in `#2`; how many do."""
+    """Appends `#2` to an id that an earlier job had, and so on; returns how many were renamed, too."""
     if not jobs["job_id"].is_duplicated().any():
         return jobs, 0
     turn = pl.struct(pl.col("submit").fill_null(float("inf")), LINE).rank("ordinal").over("job_id")
@@ -80,8 +80,8 @@ def _distinct(jobs: pl.DataFrame) -> tuple[pl.DataFrame, int]:
 
 
 def _lives(records: pl.DataFrame) -> pl.DataFrame:
-    """The same, by id and time; `life` counts the jobs that had the id before, and `again` marks records of a run that
-    a later one tells of, too.
+    """Sorts records by id and time; `life` counts the jobs that had the id before, and `again` marks records of a run
+    that a later one tells of, too.
     """
     known_end = pl.coalesce("end", pl.col("start") + pl.col("elapsed"), "submit")
     in_order = records.sort("job_id", "submit", "start", LINE, nulls_last=True).with_columns(known_end=known_end)
@@ -111,7 +111,7 @@ def _again() -> pl.Expr:
     return ~latest | (pl.col("waiting") & started_too)
 
 
-def _summed(runs: pl.DataFrame) -> pl.DataFrame:
+def _sum_runs(runs: pl.DataFrame) -> pl.DataFrame:
     """One row a job, of its runs."""
     ran, gpus, elapsed = ~pl.col("waiting"), pl.col("gpus"), pl.col("elapsed")
     with_gpus = ran & ((gpus > 0) | pl.col("no_share").is_not_null())
@@ -147,7 +147,7 @@ def _summed(runs: pl.DataFrame) -> pl.DataFrame:
 
 
 def _gangs(jobs: pl.DataFrame) -> tuple[pl.DataFrame, int, list[str]]:
-    """The same with the parts of each heterogeneous job as one; how many became part of another, and the ids of those
+    """Joins the parts of each heterogeneous job into one; returns how many became part of another, and the ids of those
     with different types of GPUs.
     """
     of_gang = jobs["gang"].is_not_null()

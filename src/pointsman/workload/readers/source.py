@@ -81,7 +81,9 @@ class Source:
 
     @property
     def utf8(self) -> bytes:
-        """The same, checked but still bytes; one that is no UTF-8, or NUL, becomes U+FFFD, REPLACEMENT CHARACTER."""
+        """The content, checked but still bytes; a byte that is no UTF-8, or NUL, becomes U+FFFD, REPLACEMENT
+        CHARACTER.
+        """
         return self._checked[0]
 
     @property
@@ -109,10 +111,10 @@ class Source:
         try:
             data.decode("utf-8")
         except UnicodeDecodeError as error:
-            return self._mended(data, _line(data, error.start))
+            return self._mend(data, _line(data, error.start))
         return data, 0, 0
 
-    def _mended(self, data: bytes, line: int) -> tuple[bytes, int, int]:
+    def _mend(self, data: bytes, line: int) -> tuple[bytes, int, int]:
         mended = data.decode("utf-8", "replace").encode()
         broken = mended.count(_REPLACEMENT) - data.count(_REPLACEMENT)
         if broken > _MOST_BROKEN * len(data):
@@ -135,8 +137,8 @@ def open_source(path: str | Path, keep: Keep = MappingProxyType({})) -> Source:
         InputError: unreadable, truncated, binary or empty.
     """
     name = str(path)
-    stored = _stored(name)
-    data = _decompressed(stored, name)
+    stored = _read_bytes(name)
+    data = _decompress(stored, name)
     if not data or data.isspace():
         raise InputError("the file is empty", path=name, fix="give a job log with at least one job")
     for magic, what in _BINARY.items():
@@ -153,7 +155,7 @@ def _standard_input() -> bytes:
     return sys.stdin.buffer.read()
 
 
-def _stored(name: str) -> bytes:
+def _read_bytes(name: str) -> bytes:
     try:
         return _standard_input() if name == "-" else _of_file(Path(name))
     except FileNotFoundError:
@@ -181,17 +183,17 @@ def _neighbour(path: Path) -> str:
     return f"did you mean {path.parent / near[0]}?" if near else "check the path"
 
 
-def _decompressed(data: bytes, name: str) -> bytes:
+def _decompress(data: bytes, name: str) -> bytes:
     fix = "fetch the file again"
     if data[:2] == b"\x1f\x8b":
         try:
-            return _joined(_gunzipped(data), name)
+            return _join(_gunzip(data), name)
         except EOFError:
             raise InputError("the gzip file is truncated", path=name, fix=fix) from None
         except (OSError, zlib.error) as error:
             raise InputError(f"the gzip file is damaged: {error}", path=name, fix=fix) from None
     if data[:4] == b"\x28\xb5\x2f\xfd":
-        return _joined(_unzstd(data, name, fix), name)
+        return _join(_unzstd(data, name, fix), name)
     return data
 
 
@@ -208,7 +210,7 @@ def most_unpacked_bytes() -> int:
     return int(found[1]) << {"K": 10, "M": 20, "G": 30, "T": 40}[found[2]]
 
 
-def _joined(parts: Iterator[bytes], name: str) -> bytes:
+def _join(parts: Iterator[bytes], name: str) -> bytes:
     """All of them, if that is not too much: a few megabytes can unpack to more than the memory holds."""
     most, size, kept = most_unpacked_bytes(), 0, []
     for part in parts:
@@ -220,7 +222,7 @@ def _joined(parts: Iterator[bytes], name: str) -> bytes:
     return b"".join(kept)
 
 
-def _gunzipped(data: bytes) -> Iterator[bytes]:
+def _gunzip(data: bytes) -> Iterator[bytes]:
     with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
         while part := file.read(_PIECE):
             yield part

@@ -52,7 +52,7 @@ def _read(source: Source) -> tuple[pl.DataFrame, Quality]:
     return settle(source, _jobs(frame), rows=found, notes=notes)
 
 
-def _known(name: str) -> pl.Expr:
+def _null_if_negative(name: str) -> pl.Expr:
     value = pl.col(name).cast(pl.Float64, strict=False)
     return pl.when(value.is_finite() & (value >= 0)).then(value)
 
@@ -64,7 +64,10 @@ def _word(name: str) -> pl.Expr:
 def _jobs(frame: pl.DataFrame) -> pl.DataFrame:
     state = pl.col("status").cast(pl.Int64, strict=False)
     partial = pl.when(state.is_in([2, 3, 4])).then(pl.lit("part of a job that has its own summary line"))
-    positive = [pl.when(_known(name) > 0).then(_known(name)) for name in ("allocated", "requested", "limit")]
+    positive = [
+        pl.when(_null_if_negative(name) > 0).then(_null_if_negative(name))
+        for name in ("allocated", "requested", "limit")
+    ]
     return frame.select(
         job_id=_word("job"),
         user=_word("user"),
@@ -72,11 +75,11 @@ def _jobs(frame: pl.DataFrame) -> pl.DataFrame:
         partition=_word("partition"),
         status=state.replace_strict(STATUSES, default=None, return_dtype=pl.String),
         time_limit_s=positive[2],
-        submit_s=_known("submit"),
-        gpus=pl.coalesce(positive[0], _known("requested")),
-        duration_s=_known("run"),
-        start_s=_known("submit") + _known("wait"),
-        end_s=_known("submit") + _known("wait") + _known("run"),
+        submit_s=_null_if_negative("submit"),
+        gpus=pl.coalesce(positive[0], _null_if_negative("requested")),
+        duration_s=_null_if_negative("run"),
+        start_s=_null_if_negative("submit") + _null_if_negative("wait"),
+        end_s=_null_if_negative("submit") + _null_if_negative("wait") + _null_if_negative("run"),
         dropped=partial,
     )
 

@@ -127,8 +127,8 @@ def _begins(cells: Sequence[str], names: Sequence[str]) -> bool:
 
 
 def _is_another(cells: Sequence[str], before: int, names: Sequence[str]) -> bool:
-    """Whether a line is of another row than the lines before it, which have so many cells: it has most cells of one and
-    the id in front, or both have all cells of one.
+    """Whether a line is of another row than the lines before it, which have `before` cells: it has most cells of one
+    and the id in front, or both have all cells of one.
     """
     most = names[0] in IDS and 2 * len(cells) > len(names) and fits(names[0], cells[0])
     return most or min(before, len(cells)) >= len(names)
@@ -142,14 +142,14 @@ def _reading(cells: list[str], names: Sequence[str], known: Vocabulary) -> list[
         return cells if not more and _sound(cells, names) else None
     if not free or comb(more + len(free) - 1, more) > MOST_READINGS:
         return None
-    joined = (_joined(cells, len(names), chosen) for chosen in combinations_with_replacement(free, more))
+    joined = (_join_cells(cells, len(names), chosen) for chosen in combinations_with_replacement(free, more))
     found = [row for row in joined if _sound(row, names)]
     if _differ(found, names):
         found = [row for row in found if all(map(known.has, names, row))]
     return found[0] if found and not _differ(found, names) else None
 
 
-def _joined(cells: list[str], width: int, chosen: Sequence[int]) -> list[str]:
+def _join_cells(cells: list[str], width: int, chosen: Sequence[int]) -> list[str]:
     row, at = [], 0
     for column in range(width):
         end = at + 1 + chosen.count(column)

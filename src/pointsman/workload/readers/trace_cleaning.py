@@ -148,7 +148,7 @@ def _check_columns(names: Sequence[str], keep: Keep) -> None:
 
 
 def _since(frame: pl.DataFrame, origin_s: float) -> pl.DataFrame:
-    """The same, with all clocks counting from `origin_s`."""
+    """Makes all clocks count from `origin_s`."""
     return frame.with_columns(
         pl.col(name) - origin_s for name in ("submit_s", *LOGGED, DEADLINE) if name in frame.columns
     )

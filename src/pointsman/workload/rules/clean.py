@@ -50,7 +50,7 @@ def clean(frame: pl.DataFrame, rules: Iterable[Rule] = RULES) -> Cleaned:
             (dropped if rule.cleaned is None else changed)[rule.counted] += count
             if rule.cleaned is None:
                 places[rule.counted] = _place(table.filter(broken), rule).after(places.get(rule.counted))
-            table = _applied(table, rule, broken)
+            table = _apply(table, rule, broken)
     # by name, but what depends on other rows comes last
     dropped = dict(sorted(dropped.items(), key=lambda item: (item[0] == UNIQUE.counted, item[0])))
     ours = [name for name in frame.columns if name != LINE]
@@ -76,7 +76,7 @@ def _place(rows: pl.DataFrame, rule: Rule | None = None) -> Place:
     return Place(tuple(lines), None if cell is None else str(cell))
 
 
-def _applied(table: pl.DataFrame, rule: Rule, broken: pl.Series) -> pl.DataFrame:
+def _apply(table: pl.DataFrame, rule: Rule, broken: pl.Series) -> pl.DataFrame:
     if rule.cleaned is None:
         return table.filter(~broken)
     value = pl.when(broken).then(rule.cleaned).otherwise(pl.col(rule.column))

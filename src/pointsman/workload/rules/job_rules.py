@@ -96,7 +96,7 @@ _batch, _fraction, _limit, _priority = (pl.col(name) for name in ("batch_size", 
 _nodes, _per_node = (pl.col(name) for name in SHAPE)
 
 
-def _known(column: str, counted: str, unreadable: str = "") -> list[Rule]:
+def _rules_of_number(column: str, counted: str, unreadable: str = "") -> list[Rule]:
     """There is a finite number in the cell, or, in an optional column, nothing; `unreadable` is how text is counted,
     if not as no value.
     """
@@ -118,7 +118,7 @@ def _part_of_shape(column: str, words: str) -> list[Rule]:
     """A number of nodes, or of GPUs on each, is whole and at least 1."""
     cell = pl.col(column)
     return [
-        *_known(column, f"unreadable {words} left out"),
+        *_rules_of_number(column, f"unreadable {words} left out"),
         Rule(
             column,
             "is not a whole number",
@@ -131,7 +131,7 @@ def _part_of_shape(column: str, words: str) -> list[Rule]:
     ]
 
 
-def _repeated(ids: pl.Series) -> pl.Series:
+def _is_repeated(ids: pl.Series) -> pl.Series:
     """Where an id stands that a row above has."""
     # different hashes mean different ids, and are quicker to compare; equal ones may be chance
     if ids.hash().n_unique() == ids.len():
@@ -142,13 +142,13 @@ def _repeated(ids: pl.Series) -> pl.Series:
 UNIQUE: Final = Rule(
     "job_id",
     "stands twice",
-    _id.map_batches(_repeated, return_dtype=pl.Boolean),
+    _id.map_batches(_is_repeated, return_dtype=pl.Boolean),
     "make the ids unique",
     "job id seen before",
 )
 
 RULES: Final = (
-    *_known("gpus", "no GPU count", "GPU count cannot be read"),
+    *_rules_of_number("gpus", "no GPU count", "GPU count cannot be read"),
     Rule("gpus", "is 0", _gpus == 0, "", NO_GPU, refused=False),
     Rule("gpus", "is negative", _gpus < 0, _CORRECT, "negative GPU count"),
     Rule(
@@ -159,8 +159,8 @@ RULES: Final = (
         "fractional GPU count",
     ),
     Rule("gpus", f"is more than {MAX_GPUS:,}", _gpus > MAX_GPUS, _CORRECT, f"more than {MAX_GPUS:,} GPUs"),
-    *_known("submit_s", "no submit time", "submit time cannot be read"),
-    *_known("duration_s", "no run time", "run time cannot be read"),
+    *_rules_of_number("submit_s", "no submit time", "submit time cannot be read"),
+    *_rules_of_number("duration_s", "no run time", "run time cannot be read"),
     Rule("duration_s", "is negative", _run < 0, _CORRECT, "negative run time"),
     Rule(
         "duration_s",
@@ -185,7 +185,7 @@ RULES: Final = (
         "no job id",
     ),
     UNIQUE,
-    *_known("batch_size", "unreadable batch size left out"),
+    *_rules_of_number("batch_size", "unreadable batch size left out"),
     Rule(
         "batch_size",
         "is not a whole number",
@@ -229,7 +229,7 @@ RULES: Final = (
         "shape whose GPUs per node do not divide its GPUs left out",
         _EMPTY,
     ),
-    *_known("fraction", "unreadable fraction left out"),
+    *_rules_of_number("fraction", "unreadable fraction left out"),
     Rule(
         "fraction",
         "is not above 0 and at most 1",
@@ -238,7 +238,7 @@ RULES: Final = (
         "fraction not above 0 and at most 1 left out",
         _EMPTY,
     ),
-    *_known("time_limit_s", "unreadable time limit left out"),
+    *_rules_of_number("time_limit_s", "unreadable time limit left out"),
     Rule(
         "time_limit_s",
         "is not positive",
@@ -255,7 +255,7 @@ RULES: Final = (
         "time limit over 31 years cut to that",
         pl.lit(MAX_DURATION_S),
     ),
-    *_known("priority", "unreadable priority set to 0"),
+    *_rules_of_number("priority", "unreadable priority set to 0"),
     Rule(
         "priority",
         "is not a whole number",
@@ -280,7 +280,7 @@ RULES: Final = (
         "unreadable preemptible left out, so the job may be preempted",
         _EMPTY,
     ),
-    *_known("start_s", "unreadable start left out"),
+    *_rules_of_number("start_s", "unreadable start left out"),
     Rule(
         "start_s",
         "is before submit_s",
@@ -290,7 +290,7 @@ RULES: Final = (
         _EMPTY,
     ),
     Rule("start_s", "is too large", _start > _LATEST_S, _MILLISECONDS, "start out of range left out", _EMPTY),
-    *_known("end_s", "unreadable end left out"),
+    *_rules_of_number("end_s", "unreadable end left out"),
     Rule("end_s", "is before submit_s", _end < _submit - _ROUNDING_S, _OPTIONAL, "end before start left out", _EMPTY),
     Rule("end_s", "is before start_s", _end < _start - _ROUNDING_S, _OPTIONAL, "end before start left out", _EMPTY),
     Rule("end_s", "is too large", _end > _LATEST_S, _MILLISECONDS, "end out of range left out", _EMPTY),

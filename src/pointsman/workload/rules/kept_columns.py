@@ -98,11 +98,11 @@ def kept_of(frame: pl.DataFrame, keep: Keep, *, path: str, line: Callable[[int],
     Raises:
         InputError: a column holds something else, or a cell of seconds is no number.
     """
-    typed = {ours: _typed(ours, frame[theirs], path, line) for ours, theirs in keep.items()}
+    typed = {ours: _convert(ours, frame[theirs], path, line) for ours, theirs in keep.items()}
     return pl.DataFrame(typed) if typed else pl.DataFrame(height=frame.height)
 
 
-def _typed(name: str, cells: pl.Series, path: str, line: Callable[[int], int] | None) -> pl.Series:
+def _convert(name: str, cells: pl.Series, path: str, line: Callable[[int], int] | None) -> pl.Series:
     if cells.dtype == pl.Duration:
         return cells.dt.total_microseconds() / 1e6
     if isinstance(cells.dtype, pl.Categorical | pl.Enum):

@@ -94,7 +94,7 @@ def _how_to_tell(missing: Sequence[str], meant: Mapping[str, str], names: Sequen
     """Say which column of a file is probably misspelt, else the option that names them."""
     hints = [f"is {quoted(name)} meant to be {target!r}?" for name, target in meant.items() if target in missing]
     return "; ".join(hints) or (
-        f"the columns are {_listed(names)}; name those that hold them: --columns submit_s=…,gpus=…,duration_s=…"
+        f"the columns are {_list_names(names)}; name those that hold them: --columns submit_s=…,gpus=…,duration_s=…"
     )
 
 
@@ -104,7 +104,9 @@ def _how_to_name(missing: Sequence[str], strange: Sequence[str], renamed: Rename
     for ours in missing:
         theirs = _nearest(ours, [name for name in strange if name not in nearest])
         nearest[theirs or f"COLUMN_WITH_{ours.upper()}"] = ours
-    return f"rename yours: {renamed(nearest)}; they are {_listed(strange)}" if strange else "it has no other columns"
+    return (
+        f"rename yours: {renamed(nearest)}; they are {_list_names(strange)}" if strange else "it has no other columns"
+    )
 
 
 def _nearest(ours: str, names: Sequence[str]) -> str | None:
@@ -120,7 +122,7 @@ def _stem(name: str) -> str:
     return name.strip().lower().replace(" ", "_").removesuffix("_s")
 
 
-def _listed(names: Sequence[str]) -> str:
+def _list_names(names: Sequence[str]) -> str:
     return ", ".join([*(f"{name:.60}" for name in names[:20]), *(["..."] if len(names) > 20 else [])])
 
 

@@ -29,7 +29,7 @@ def write_workload(workload: Workload, path: str | Path) -> None:
     target = Path(path)
     ending = check_ending(target)
     try:
-        replace_files({target: _packed(_bytes(workload, ending), target.suffix)})
+        replace_files({target: _compress(_bytes(workload, ending), target.suffix)})
     except OSError as error:
         raise RunError(f"{target}: cannot be written: {error.strerror or error}") from None
 
@@ -85,7 +85,7 @@ def _csv(workload: Workload) -> bytes:
     return jobs.drop(silent).write_csv().encode()
 
 
-def _packed(data: bytes, suffix: str) -> bytes:
+def _compress(data: bytes, suffix: str) -> bytes:
     if suffix == ".gz":
         return gzip.compress(data, mtime=0)
     if suffix == ".zst":

@@ -14,7 +14,7 @@ class Maker(NamedTuple):
 
     domain: str
     names: tuple[str, ...]
-    """Of several names for the same accelerators the first counts."""
+    """Names of the same accelerators, of which the first counts."""
     otherwise: str = ""
     """The type where nothing names it; empty: the name of the resource."""
     labels: tuple[str, ...] = ()
@@ -73,16 +73,16 @@ def accelerators(resources: Resources, labels: Labels, annotations: Labels) -> t
 
 def _of_maker(maker: Maker, resources: Resources, labels: Labels) -> Counted:
     for pattern in maker.names:
-        if found := _called(pattern, resources):
+        if found := _matching_resources(pattern, resources):
             counted = [_accelerators(maker, name, resources[name], labels) for name in found]
             notes = (one.note for one in counted if one.note)
             return Counted(tuple(gpus for one in counted for gpus in one.gpus), "; ".join(notes))
-    if shares := _called(maker.shares, resources):
+    if shares := _matching_resources(maker.shares, resources):
         raise OddNode(f"{resources[shares[0]]} of {shares[0]} are shares, and it does not say of how many")
     return Counted(())
 
 
-def _called(pattern: str, resources: Resources) -> list[str]:
+def _matching_resources(pattern: str, resources: Resources) -> list[str]:
     return [name for name in resources if re.fullmatch(pattern, name.split("/", 1)[1], re.IGNORECASE)]
 
 
@@ -97,7 +97,7 @@ def _accelerators(maker: Maker, name: str, count: int, labels: Labels) -> Counte
 
 
 def _parts(name: str, kind: str, labels: Labels) -> int:
-    """Of how many units one accelerator is."""
+    """Returns how many units one accelerator has."""
     if name.endswith("neuroncore"):
         return _CORES.get(known_name(kind) or "", 2)
     mode = re.search(r"([a-z]{3})_nps", name) or re.match(r"([a-z]{3})_nps", labels.get(_PARTITION, "").casefold())

@@ -82,7 +82,7 @@ class Places(NamedTuple):
 
 def places(nodes: Sequence[Labels]) -> Places:
     """The nearest level that the labels of nodes tell becomes the rack, and the next one that joins racks the pod."""
-    levels = _told(nodes)
+    levels = _levels_of_labels(nodes)
     if not levels:
         return Places([""] * len(nodes), [""] * len(nodes), "", False)
     racks = _inside(nodes, levels)
@@ -96,7 +96,7 @@ def places(nodes: Sequence[Labels]) -> Places:
     return Places(racks, _inside(nodes, outer), by, levels[0].nvlink and not without)
 
 
-def _told(nodes: Sequence[Labels]) -> list[Level]:
+def _levels_of_labels(nodes: Sequence[Labels]) -> list[Level]:
     """Levels of this list, the nearest first; of labels that reach as far, the one that most nodes have."""
     counts: dict[str, int] = {}
     for labels in nodes:

@@ -18,7 +18,7 @@ _UNIT: Final = {"k": 10**3, "M": 10**6, "G": 10**9, "Ki": 2**10, "Mi": 2**20, "G
 
 
 def of_kubectl(items: Sequence[Any]) -> NodeList:
-    """Of nodes as Kubernetes has them; objects of other kinds are left out."""
+    """Reads nodes as Kubernetes has them; objects of other kinds are left out."""
     reading, labels, unread = Reading(), [], Counter[str]()
     others = Counter(str(item.get("kind")) for item in items if isinstance(item, dict) and not _is_node(item))
     for item in items:

@@ -51,19 +51,19 @@ def nvidia(resources: Resources, labels: Labels, annotations: Labels) -> Counted
     units = resources.get("nvidia.com/gpu", 0) + resources.get("nvidia.com/gpu.shared", 0)
     product = gpu_type(labels, (_PRODUCT,), "") + (f"-MIG-{labels[_PARTITION]}" if labels.get(_PARTITION) else "")
     whole = product.removesuffix(_SHARED).split("-MIG-")[0]
-    found = _counted(units, product, resources, labels, annotations)
-    other = tuple(_named(resources))
+    found = _count_gpus(units, product, resources, labels, annotations)
+    other = tuple(_gpus_by_resource_name(resources))
     return Counted((Gpus(found[0], whole), *other), found[1])
 
 
-def _counted(units: int, product: str, resources: Resources, labels: Labels, annotations: Labels) -> tuple[int, str]:
+def _count_gpus(units: int, product: str, resources: Resources, labels: Labels, annotations: Labels) -> tuple[int, str]:
     told, replicas = _figure(labels, *_COUNTS), max(_figure(labels, *_REPLICAS), 1)
     shared = product.endswith(_SHARED) or resources.get("nvidia.com/gpu.shared", 0) > 0 or replicas > 1
     slices = _slices(resources, labels)
     if "-MIG-" in product and units:
         return _of_one_profile(product, units // replicas, told)
     if slices:
-        return _mixed(units // replicas, slices, told, product)
+        return _count_mixed(units // replicas, slices, told, product)
     if shared and units:
         return _replicas(units, replicas, told)
     for name in _CARDS:
@@ -101,7 +101,7 @@ def _of_one_profile(product: str, slices: int, told: int) -> tuple[int, str]:
     return count, f"{slices} slices ({profile}) of {counted(count, 'GPU')} (MIG)"
 
 
-def _mixed(units: int, slices: Mapping[str, int], told: int, product: str) -> tuple[int, str]:
+def _count_mixed(units: int, slices: Mapping[str, int], told: int, product: str) -> tuple[int, str]:
     needed = units + cards(slices, product)
     count = max(told, needed)
     least = "" if told else f"; at least so many, for there is no label {_COUNT}"
@@ -154,7 +154,7 @@ def _slices(resources: Resources, labels: Labels) -> dict[str, int]:
     return found
 
 
-def _named(resources: Resources) -> list[Gpus]:
+def _gpus_by_resource_name(resources: Resources) -> list[Gpus]:
     """GPUs of which the resource has the name of their type, as those that virtual machines are given."""
     return [
         Gpus(count, name.removeprefix(DOMAIN))

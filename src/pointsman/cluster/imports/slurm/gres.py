@@ -31,7 +31,7 @@ def gres(cell: str, features: Sequence[str] = ()) -> Gres:
     entries = gpu_entries("" if cell.strip() in ("(null)", "N/A") else cell) if cell.strip() else []
     if entries is None or any(entry.written.count(":") > 1 for entry in entries):
         raise OddNode(f"Gres is {quoted(cell)}, which cannot be read")
-    gpus, slices = _sorted(entries)
+    gpus, slices = _sort_entries(entries)
     shares = [entry for entry in entries if entry.milli is None and entry.count]
     if shares and not gpus and not slices:
         raise OddNode(f"Gres has {_shares(shares)} and does not say of how many GPUs")
@@ -47,11 +47,11 @@ def gres(cell: str, features: Sequence[str] = ()) -> Gres:
     return Gres(within(Gpus(count, _type(name, features)) for name, count in gpus.items()), "; ".join(notes))
 
 
-def _sorted(entries: Sequence[GpuEntry]) -> tuple[dict[str, int], dict[str, dict[str, int]]]:
+def _sort_entries(entries: Sequence[GpuEntry]) -> tuple[dict[str, int], dict[str, dict[str, int]]]:
     """Whole GPUs by type, and slices by type and profile; types as they are written."""
     gpus: dict[str, int] = defaultdict(int)
     slices: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
-    written = {entry.gpu_type: _written(entry) for entry in reversed(entries)}
+    written = {entry.gpu_type: _type_as_written(entry) for entry in reversed(entries)}
     for entry in entries:
         if compute_slices(entry.written) is not None and entry.milli is not None:
             profile = entry.written.split(":")[-1].split("_")[-1]
@@ -61,7 +61,7 @@ def _sorted(entries: Sequence[GpuEntry]) -> tuple[dict[str, int], dict[str, dict
     return gpus, slices
 
 
-def _written(entry: GpuEntry) -> str:
+def _type_as_written(entry: GpuEntry) -> str:
     """The type as Slurm has it, without a profile."""
     if not entry.gpu_type:
         return ""

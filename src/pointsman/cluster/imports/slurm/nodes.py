@@ -24,11 +24,11 @@ _GOES_ON: Final = "\\"
 _CPUS: Final = ("cputot", "cpus", "procs")
 
 Fields = Mapping[str, str]
-"""Of a node, by their names in lower case."""
+"""The fields of a node, by their names in lower case."""
 
 
 def of_nodes(text: str) -> NodeList:
-    """Of ``scontrol show node`` or ``slurm.conf``: a ``NodeName=`` for each node, or for several of a kind."""
+    """Reads ``scontrol show node`` or ``slurm.conf``: a ``NodeName=`` for each node, or for several of a kind."""
     shown = bool(_SHOWN.search(text)) and not CONF.search(text)
     reading, defaults = Reading(), {}
     for fields, line in _records(text, shown, "nodename"):
@@ -70,9 +70,9 @@ def _plain(text: str) -> str:
 
 def _machines(fields: Fields, line: int) -> list[Machine]:
     """The nodes of one record."""
-    features = _listed(fields.get("activefeatures") or fields.get("availablefeatures") or fields.get("feature", ""))
+    features = _split_list(fields.get("activefeatures") or fields.get("availablefeatures") or fields.get("feature", ""))
     found = gres(fields.get("gres", ""), features)
-    partitions = tuple(_listed(fields.get("partitions", "")))
+    partitions = tuple(_split_list(fields.get("partitions", "")))
     cpus, sockets, memory = _cpus(fields), _number(fields, "sockets"), _number(fields, "realmemory")
     down = is_down(fields.get("state", ""))
     return [
@@ -81,7 +81,7 @@ def _machines(fields: Fields, line: int) -> list[Machine]:
     ]
 
 
-def _listed(text: str) -> list[str]:
+def _split_list(text: str) -> list[str]:
     return [part for part in re.split(r"[,&|]", text) if part and part != "(null)"]
 
 
@@ -140,7 +140,7 @@ def _node_sets(machines: Sequence[Machine], text: str) -> Iterator[tuple[str, li
     """``NodeSet=name Nodes=...``, or by a feature."""
     features: dict[str, list[str]] = {}
     for fields, _ in _records(text, False, "nodename"):
-        for feature in _listed(fields.get("feature", "") or fields.get("features", "")):
+        for feature in _split_list(fields.get("feature", "") or fields.get("features", "")):
             features.setdefault(feature, []).extend(_members(fields["nodename"], {}, {}))
     known = {machine.name for machine in machines}
     for fields, _ in _records(text, False, "nodeset"):
@@ -149,7 +149,7 @@ def _node_sets(machines: Sequence[Machine], text: str) -> Iterator[tuple[str, li
 
 
 def of_json(nodes: Sequence[Any]) -> NodeList:
-    """Of ``scontrol show node --json`` and what ``slurmrestd`` says of nodes."""
+    """Reads ``scontrol show node --json`` and what ``slurmrestd`` says of nodes."""
     reading = Reading()
     for one in nodes:
         name = one.get("name", "a node without a name") if isinstance(one, dict) else quoted(one)
@@ -159,7 +159,7 @@ def of_json(nodes: Sequence[Any]) -> NodeList:
 
 def _of_object(one: Mapping[str, Any]) -> Machine:
     features = one.get("active_features") or one.get("features") or []
-    found = gres(text_of(one["gres"]), _listed(features) if isinstance(features, str) else list(map(str, features)))
+    found = gres(text_of(one["gres"]), _split_list(features) if isinstance(features, str) else list(map(str, features)))
     state = [*_words(one.get("state")), *_words(one.get("state_flags"))]
     cpus, sockets, memory = (_figure(one.get(key)) for key in ("cpus", "sockets", "real_memory"))
     partitions = tuple(map(text_of, _words(one.get("partitions"))))
@@ -170,7 +170,7 @@ def _of_object(one: Mapping[str, Any]) -> Machine:
 def _words(value: Any) -> list[Any]:
     """A list, however it is written."""
     if isinstance(value, str):
-        return _listed(value)
+        return _split_list(value)
     return list(value or [])
 
 
@@ -182,7 +182,7 @@ def _figure(value: Any) -> int | None:
 
 
 def of_sinfo_json(groups: Sequence[Any]) -> NodeList:
-    """Of ``sinfo --json``: nodes of one kind and partition together."""
+    """Reads ``sinfo --json``: nodes of one kind and partition together."""
     reading = Reading()
     for one in groups:
         reading.take(lambda of=one: _of_group(of), quoted(one, 40))
@@ -192,7 +192,7 @@ def of_sinfo_json(groups: Sequence[Any]) -> NodeList:
 def _of_group(one: Mapping[str, Any]) -> list[Machine]:
     names = list(map(text_of, one["nodes"]["nodes"]))
     total = one["gres"]["total"] if isinstance(one["gres"], dict) else one["gres"]
-    found = gres(text_of(total), _listed(str((one.get("features") or {}).get("active", ""))))
+    found = gres(text_of(total), _split_list(str((one.get("features") or {}).get("active", ""))))
     cpus, sockets, memory = (_figure(one.get(key)) for key in ("cpus", "sockets", "memory"))
     partition = (one.get("partition") or {}).get("name")
     down = is_down("+".join(map(str, _words((one.get("node") or {}).get("state")))))

@@ -42,7 +42,7 @@ def is_row(line: str) -> bool:
 
 
 def of_sinfo(text: str) -> NodeList:
-    """Of ``sinfo -N -o "%N %P %G %c %X %m"`` and the like, with commas or bars, and without a header.
+    """Reads ``sinfo -N -o "%N %P %G %c %X %m"`` and the like, with commas or bars, and without a header.
 
     Raises:
         OddNode: there is no column of names, or none of resources.
@@ -52,7 +52,7 @@ def of_sinfo(text: str) -> NodeList:
     if is_header(lines[0][1]):
         columns = _names(lines.pop(0)[1])
     else:
-        columns = _guessed([line for _, line in lines])
+        columns = _guess_columns([line for _, line in lines])
         notes.append(f"the list has no header; its columns are taken for {', '.join(columns)}")
     if missing := [name for name in ("NODELIST", "GRES") if name not in columns]:
         raise OddNode(f"sinfo without the column {missing[0]}", line=1)
@@ -105,7 +105,7 @@ def _number(cells: Mapping[str, str], key: str) -> int | None:
     return None
 
 
-def _guessed(lines: Sequence[str]) -> list[str]:
+def _guess_columns(lines: Sequence[str]) -> list[str]:
     """What the columns are, by their cells: the larger numbers are memory, and the others cores before sockets."""
     rows = [_words(line) for line in lines]
     width = max(map(len, rows), key=[len(row) for row in rows].count)

@@ -34,7 +34,7 @@ def is_topology(text: str) -> bool:
 
 
 def read_topology(text: str, path: Path) -> Topology:
-    """Of the tree plug-in or the block plug-in.
+    """Reads the topology of the tree plug-in or the block plug-in.
 
     Raises:
         InputError: it names no switches of nodes, or names that are none.
@@ -80,7 +80,7 @@ def _records(value: Any) -> Iterator[dict[str, str]]:
 
 
 def _add(found: Topology, record: Mapping[str, str]) -> None:
-    """Of a switch above others, Slurm names the nodes as well: they stand at the switch below."""
+    """Adds a switch. Slurm names the nodes of a switch above others as well: they stand at the switch below."""
     name = record.get("switchname") or record.get("blockname")
     if name is None:
         return

@@ -42,7 +42,7 @@ class Goodput(BaseModel):
         return replace(speeds, goodputs=rounded(rates), stages=BINS)
 
     def with_computing(self, named: "NamedModels", speeds: "Speeds") -> "Speeds":
-        """The same, with the iterations of the batches that jobs choose; factors do not change the choice."""
+        """Adds the iterations of the batches that jobs choose; factors do not change the choice."""
         if named.nameless:
             return speeds
         from pointsman.engine.rate_models.tabulated import rate_steps

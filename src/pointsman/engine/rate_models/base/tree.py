@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pointsman.engine.state.records import State
 
 LEAST_COST, MOST_COST = 1e-3, 1000.0
-"""Of a gang's communication, and of an edge: beyond, rates in whole 1/2^30 mean nothing."""
+"""The least cost of a gang's communication, and the most of an edge: beyond, rates in whole 1/2^30 mean nothing."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,6 @@ class Tree(BaseModel):
     unknown_models = "pay for communication, and reduce nothing"
     tells_done = True
     slowed = "iterations take"
-    section = "pointsman.report.metrics.sections.tree"
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -81,7 +80,7 @@ class Tree(BaseModel):
         return replace(Speeds.without_models(usual, types), subbatches=subbatches, goodputs=rounded(by_racks))
 
     def with_computing(self, named: "NamedModels", speeds: "Speeds") -> "Speeds":
-        """The same, with the iterations on so many racks, in which nothing overlaps."""
+        """Adds the iterations on each number of racks, in which nothing overlaps."""
         import numpy as np
 
         from pointsman.engine.rate_models.tabulated import rate_steps

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def steps_without_models(layout: Layout, rows: int = 1) -> NDArray[np.void]:
-    """Of jobs whose model is not known: an iteration is 1 ms of forward task."""
+    """Makes the steps of jobs whose model is not known: an iteration is 1 ms of forward task."""
     steps = np.zeros(rows * len(layout.gpu_types), STEP)
     steps["fw"] = steps["solo"] = 1
     return steps

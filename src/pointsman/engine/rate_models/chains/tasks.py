@@ -21,11 +21,11 @@ from pointsman.engine.state.records import (
 FOREVER = 1 << 40
 """Iterations of a job whose end is unknown."""
 EXTRA_BITS = 16
-"""Of what factors add to a task: times are whole ms, and what is left over is carried to the next task."""
+"""Bits behind the point of what factors add to a task: times are whole ms, and the rest is carried to the next task."""
 
 
 def longer_ms(ms: Any, extra: Any, owed: Any) -> Any:
-    """By how many ms tasks of so many ms take longer, those before them having left `owed` over. NumPy runs it on
+    """By how many ms tasks of `ms` take longer, those before them having left `owed` over. NumPy runs it on
     arrays, and the engine compiles it.
     """
     return (ms * extra + owed) >> EXTRA_BITS
@@ -99,7 +99,7 @@ def backward_ms(S: State, W: World, j: Int) -> Int:
 
 @core
 def iterations_ms(S: State, W: World, j: Int, n: Int) -> Int:
-    """Ms of so many iterations of job `j` which meet none, from the one that begins; NEVER if int64 has no room."""
+    """Ms of n iterations of job `j` which meet none, from the one that begins; NEVER if int64 has no room."""
     alone = _alone_ms(S, j)
     period = alone + transfer_ms(S, j)
     extra = W.chains[j].extra

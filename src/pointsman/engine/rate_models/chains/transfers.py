@@ -4,9 +4,9 @@
 
 import numpy as np
 
-from pointsman.engine.actions.verbs import RUNNING
 from pointsman.engine.jit.compile import core
 from pointsman.engine.rate_models.rates import row_of
+from pointsman.engine.state.codes import RUNNING
 from pointsman.engine.state.records import UNDER_WAY, Int, State
 
 

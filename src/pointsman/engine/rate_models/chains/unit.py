@@ -7,7 +7,6 @@ another comes. Whatever happens at an instant, GPUs choose their tasks and trans
 
 import numpy as np
 
-from pointsman.engine.actions.verbs import RUNNING
 from pointsman.engine.index.dirty_jobs import mark
 from pointsman.engine.jit.compile import core, exported
 from pointsman.engine.placement.occupancy import BACKWARD, BACKWARDS, FORWARD, FORWARDS, OVER, jobs_on, seat
@@ -28,6 +27,7 @@ from pointsman.engine.rate_models.chains.tasks import (
 )
 from pointsman.engine.rate_models.chains.transfers import sends
 from pointsman.engine.rate_models.rates import row_of
+from pointsman.engine.state.codes import OK, RUNNING
 from pointsman.engine.state.due_times import NEVER
 from pointsman.engine.state.invariants import TASKS
 from pointsman.engine.state.records import (
@@ -49,7 +49,7 @@ from pointsman.engine.state.records import (
 from pointsman.engine.state.state_pointer import open_state, open_world
 from pointsman.types import Event, Reason
 
-OK, NO_TRANSFER_WAITS = int(Reason.OK), int(Reason.NoTransfer)
+NO_TRANSFER_WAITS = int(Reason.NoTransfer)
 TOLD = int(Event.TRANSFER)
 
 

@@ -3,10 +3,8 @@
 from pointsman.engine.index.bits import lowest, without_lowest
 from pointsman.engine.index.dirty_jobs import mark
 from pointsman.engine.jit.compile import core
+from pointsman.engine.state.codes import RUNNING
 from pointsman.engine.state.records import Int, State
-from pointsman.types import JobState
-
-RUNNING = int(JobState.RUNNING)
 
 
 @core

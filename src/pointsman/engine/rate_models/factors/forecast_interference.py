@@ -52,7 +52,7 @@ class ForecastInterference(Factor):
         return self.forecast.unit()
 
     def speeds(self, named: "NamedModels", speeds: "Speeds") -> "Speeds":
-        """The same, with those that it forecasts by.
+        """Adds the tables that it forecasts by.
 
         Raises:
             UsageError: as the factor that it forecasts by.

@@ -32,7 +32,6 @@ class GpuSharing(Factor):
 
     name = "gpu-sharing"
     slows = "iterations"
-    section = "pointsman.report.metrics.sections.gpu_sharing"
     hooks = "pointsman.engine.rate_models.factors.co_runners"
     options: ClassVar[Mapping[str, tuple[Any, "FieldInfo"]]] = {
         "interference": (

@@ -55,7 +55,7 @@ class LearnedInterference(Factor):
         return self.spec.models
 
     def speeds(self, named: "NamedModels", speeds: "Speeds") -> "Speeds":
-        """The same, with the models of jobs.
+        """Adds the models of jobs.
 
         Raises:
             UsageError: the cluster has nodes that the file does not know.
@@ -111,7 +111,7 @@ class LearnedInterference(Factor):
         return np.concatenate([np.array(part, np.float64) for part in (head, nodes, jobs, index, keys, times, laws)])
 
     def loads(self, layout: "Layout") -> int:
-        """Of each node the GPUs that jobs of each model have there."""
+        """Loads: on each node the GPUs that jobs of each model have there."""
         return len(layout.node_gpus) * len(self.models)
 
     def _combinations(self) -> "list[Combination]":
@@ -149,7 +149,7 @@ def servers_of(layout: "Layout") -> "list[Server]":
 
 
 def _kinds_of(factor: LearnedInterference, layout: "Layout") -> list[int]:
-    """Of each node the kind of server that it is."""
+    """Finds the kind of server that each node is."""
     known = {server.server: i for i, server in enumerate(factor.spec.servers)}
     nodes = servers_of(layout)
     for node in nodes:

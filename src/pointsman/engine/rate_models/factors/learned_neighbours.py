@@ -7,11 +7,11 @@ import numpy as np
 from pointsman.engine.index.bits import bit, lowest, without_lowest
 from pointsman.engine.index.dirty_jobs import mark
 from pointsman.engine.jit.compile import cold, core
+from pointsman.engine.rate_models.factors.own_numbers import whole_number
 from pointsman.engine.rate_models.rates import FINEST, row_of
+from pointsman.engine.state.codes import RUNNING
 from pointsman.engine.state.records import Int, State
-from pointsman.types import JobState
 
-RUNNING = int(JobState.RUNNING)
 MODELS, GPUS, OTHERS, JOBS, INDEX, KEYS, TIMES, LAWS, HEAD = range(9)
 """Numbers of the factor: how many models; the most GPUs of a node, and of others in a combination; and where the
 models of jobs, the index of combinations, these, their slow-downs and the laws begin.
@@ -21,29 +21,23 @@ MOST = 1000.0
 
 
 @core
-def _head(S: State, f: Int, what: Int) -> Int:
-    """A number of the factor itself."""
-    return np.int64(S.factor_numbers[S.factors[f].numbers + what])
-
-
-@core
 def model_of(S: State, f: Int, j: Int) -> Int:
     """The model of job `j`, from 0; -1 if the file does not know it."""
-    at = S.factors[f].numbers + _head(S, f, np.int64(JOBS)) + row_of(S, j)
+    at = S.factors[f].numbers + whole_number(S, f, np.int64(JOBS)) + row_of(S, j)
     return np.int64(S.factor_numbers[at]) - 1
 
 
 @core
 def _gpus_of(S: State, f: Int, n: Int, model: Int) -> Int:
     """Where the GPUs of node `n` that jobs of a model have are counted."""
-    return S.factors[f].loads + n * _head(S, f, np.int64(MODELS)) + model
+    return S.factors[f].loads + n * whole_number(S, f, np.int64(MODELS)) + model
 
 
 @core
 def _kind_of(S: State, f: Int, n: Int, model: Int) -> Int:
     """The kind of node `n`, and a model, as one number."""
     kind = np.int64(S.factor_numbers[S.factors[f].numbers + HEAD + n])
-    return kind * _head(S, f, np.int64(MODELS)) + model
+    return kind * whole_number(S, f, np.int64(MODELS)) + model
 
 
 @cold
@@ -63,11 +57,11 @@ def _of_others(S: State, f: Int, j: Int, i: Int, g: Int, model: Int) -> Int:
 def _looked_up(S: State, f: Int, kind: Int, gpus: Int, key: Int) -> Int:
     """Which of the tabulated combinations has this number; -1 if none has."""
     numbers = S.factors[f].numbers
-    if gpus > _head(S, f, np.int64(GPUS)):
+    if gpus > whole_number(S, f, np.int64(GPUS)):
         return np.int64(-1)
-    at = numbers + _head(S, f, np.int64(INDEX)) + 2 * (kind * (_head(S, f, np.int64(GPUS)) + 1) + gpus)
+    at = numbers + whole_number(S, f, np.int64(INDEX)) + 2 * (kind * (whole_number(S, f, np.int64(GPUS)) + 1) + gpus)
     low, end = np.int64(S.factor_numbers[at]), np.int64(S.factor_numbers[at + 1])
-    keys = numbers + _head(S, f, np.int64(KEYS))
+    keys = numbers + whole_number(S, f, np.int64(KEYS))
     high = end
     while low < high:
         middle = (low + high) // 2
@@ -81,8 +75,8 @@ def _looked_up(S: State, f: Int, kind: Int, gpus: Int, key: Int) -> Int:
 @cold
 def combination_on(S: State, f: Int, j: Int, i: Int, g: Int) -> Int:
     """Which of the tabulated combinations the worker of job `j` on GPU `g` of part `i` is in; -1 if in none."""
-    models = _head(S, f, np.int64(MODELS))
-    most = _head(S, f, np.int64(OTHERS))
+    models = whole_number(S, f, np.int64(MODELS))
+    most = whole_number(S, f, np.int64(OTHERS))
     key = beside = np.int64(0)
     for m in range(models):
         there = _of_others(S, f, j, i, g, np.int64(m))
@@ -98,9 +92,9 @@ def combination_on(S: State, f: Int, j: Int, i: Int, g: Int) -> Int:
 @cold
 def _by_law(S: State, f: Int, j: Int, i: Int, g: Int) -> float:
     """ψ of the worker of job `j` on GPU `g` of part `i` by the law."""
-    models = _head(S, f, np.int64(MODELS))
+    models = whole_number(S, f, np.int64(MODELS))
     kind = _kind_of(S, f, S.parts[i].node, model_of(S, f, j))
-    law = S.factors[f].numbers + _head(S, f, np.int64(LAWS)) + kind * (2 + 2 * models)
+    law = S.factors[f].numbers + whole_number(S, f, np.int64(LAWS)) + kind * (2 + 2 * models)
     longer = S.factor_numbers[law]
     for _ in range(S.parts[i].gpus):
         longer *= S.factor_numbers[law + 1]
@@ -119,7 +113,7 @@ def _on_gpu(S: State, f: Int, j: Int, i: Int, g: Int) -> float:
     row = combination_on(S, f, j, i, g)
     if row < 0:
         return _by_law(S, f, j, i, g)
-    return S.factor_numbers[S.factors[f].numbers + _head(S, f, np.int64(TIMES)) + row]
+    return S.factor_numbers[S.factors[f].numbers + whole_number(S, f, np.int64(TIMES)) + row]
 
 
 @core

@@ -28,7 +28,7 @@ MILLI = 1000
 HEAD = 4
 """Numbers of the factor before those of nodes: see `node_neighbours`."""
 NUMBERS = 7
-"""Of a row of ``Speeds.node_demands``: see `_row`; then 1 and where the model is among those with residuals. All are 0
+"""Columns of ``Speeds.node_demands``: see `_row`; then 1 and where the model is among those with residuals. All are 0
 where nothing is known.
 """
 
@@ -47,7 +47,6 @@ class NodeInterference(Factor):
 
     name = "node-interference"
     counts_nodes = True
-    section = "pointsman.report.metrics.sections.node_interference"
     hooks = "pointsman.engine.rate_models.factors.node_neighbours"
     options: ClassVar[Mapping[str, tuple[Any, "FieldInfo"]]] = {
         "node_interference": (
@@ -93,7 +92,7 @@ class NodeInterference(Factor):
         return cls(source, law.kappa, models, pairs)
 
     def speeds(self, named: "NamedModels", speeds: "Speeds") -> "Speeds":
-        """The same, with what each demand takes of nodes.
+        """Adds what each demand takes of nodes.
 
         Raises:
             UsageError: a GPU's worth of a model takes more of a node than there is.
@@ -138,8 +137,8 @@ class NodeInterference(Factor):
         return np.concatenate([head, table.ravel(), speeds.node_demands.ravel(), np.ravel(self.pairs)])
 
     def loads(self, layout: "Layout") -> int:
-        """Of each node cores, traffic to memory and traffic between sockets; then the traffic of each socket; then, if
-        there are residuals, of each node the workers of each model.
+        """Loads: of each node cores, traffic to memory and traffic between sockets; then the traffic of each socket;
+        then, if there are residuals, of each node the workers of each model.
         """
         return _resources(layout) + len(layout.node_type) * len(self.models)
 

@@ -7,11 +7,11 @@ import numpy as np
 from pointsman.engine.index.bits import lowest, without_lowest
 from pointsman.engine.index.dirty_jobs import mark
 from pointsman.engine.jit.compile import cold, core
+from pointsman.engine.rate_models.factors.own_numbers import whole_number
 from pointsman.engine.rate_models.rates import FINEST, row_of
+from pointsman.engine.state.codes import RUNNING
 from pointsman.engine.state.records import Int, State
-from pointsman.types import JobState
 
-RUNNING = int(JobState.RUNNING)
 WHOLE = 1000
 """Thousandths of a GPU."""
 KAPPA, MODELS, PAIRS, COUNTS, HEAD = range(5)
@@ -24,12 +24,6 @@ TRAFFIC, CAPPED, RING, CORES_THETA, TRAFFIC_THETA, MODEL, PER_ROW = 1, 2, 3, 4, 
 """Numbers of a row of demands, after those of nodes; CORES are the first here, too. MODEL is 0 if nothing is known."""
 MEMORY_LOAD, LINK_LOAD, LOADS = 1, 2, 3
 """Loads of a node; CORES are the first here, too."""
-
-
-@core
-def _head(S: State, f: Int, what: Int) -> Int:
-    """A number of the factor itself, which is whole."""
-    return np.int64(S.factor_numbers[S.factors[f].numbers + what])
 
 
 @core
@@ -59,7 +53,7 @@ def _model_of(S: State, f: Int, j: Int) -> Int:
 @core
 def _count_of(S: State, f: Int, n: Int, model: Int) -> Int:
     """Where the workers of a model on node `n` are counted, if there are residuals."""
-    return S.factors[f].loads + _head(S, f, np.int64(COUNTS)) + n * _head(S, f, np.int64(MODELS)) + model
+    return S.factors[f].loads + whole_number(S, f, np.int64(COUNTS)) + n * whole_number(S, f, np.int64(MODELS)) + model
 
 
 @core
@@ -117,8 +111,8 @@ def _residual(S: State, f: Int, j: Int, i: Int, g: Int) -> float:
     each once, beyond what they take of it.
     """
     n = S.parts[i].node
-    own, models = _model_of(S, f, j), _head(S, f, np.int64(MODELS))
-    pairs = S.factors[f].numbers + _head(S, f, np.int64(PAIRS)) + own * models
+    own, models = _model_of(S, f, j), whole_number(S, f, np.int64(MODELS))
+    pairs = S.factors[f].numbers + whole_number(S, f, np.int64(PAIRS)) + own * models
     x = S.nodes[n].gpu0 + g
     longer = 1.0
     for m in range(models):
@@ -160,7 +154,7 @@ def _on_gpu(S: State, f: Int, j: Int, i: Int, g: Int, crosses: bool) -> float:
         longer *= _longer(link, S.factor_numbers[node + LINK], theta)
     kappa = S.factor_numbers[S.factors[f].numbers + KAPPA]
     longer *= 1.0 + kappa * theta * (memory / S.factor_numbers[node + MEMORY])
-    return longer * _residual(S, f, j, i, g) if _head(S, f, np.int64(MODELS)) > 0 else longer
+    return longer * _residual(S, f, j, i, g) if whole_number(S, f, np.int64(MODELS)) > 0 else longer
 
 
 @core
@@ -204,7 +198,7 @@ def _count(S: State, f: Int, j: Int, sign: Int) -> None:
         S.factor_loads[at + MEMORY_LOAD] += P.gpus * capped
         if _crosses(S, f, i):
             S.factor_loads[at + LINK_LOAD] += sign * _takes(S, f, j, np.int64(RING))
-        if _head(S, f, np.int64(MODELS)) > 0:
+        if whole_number(S, f, np.int64(MODELS)) > 0:
             S.factor_loads[_count_of(S, f, P.node, _model_of(S, f, j))] += sign * P.gpus
         mask = P.mask
         while mask != 0:

@@ -9,8 +9,8 @@ from pointsman.engine.state.records import Int, State
 
 @core
 def free_core_share(S: State, j: Int, n: Int, workers: Int) -> float:
-    """The share of the cores of node `n` that is idle, with so many workers of job `j` besides; less than 0 where more
-    is wanted than there is, and 1 where the run counts no cores.
+    """The share of the cores of node `n` that is idle, with `workers` workers of job `j` besides; less than 0 where
+    more is wanted than there is, and 1 where the run counts no cores.
     """
     if S.g[0].node_factor == 0:
         return 1.0

@@ -58,11 +58,11 @@ class OnlineInterference(Factor):
 
     @cached_property
     def _table(self) -> LearnedInterference:
-        """Of what is expected at the beginning: made once the learner has been told of the run."""
+        """The table of what is expected at the beginning: made once the learner has been told of the run."""
         return LearnedInterference(f"what {self.policy} has seen", self.learner.spec)
 
     def speeds(self, named: "NamedModels", speeds: "Speeds") -> "Speeds":
-        """The same, with the models of jobs, of which the policy is told."""
+        """Adds the models of jobs, and tells the policy of them."""
         models = {named.catalogue.model_name(model) for model, *_ in named.demands if model is not None}
         self.learner.begin(sorted(models), sorted(set(servers_of(named.layout))), named.profiles)
         told = len(named.assumptions)

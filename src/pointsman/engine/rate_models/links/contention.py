@@ -7,10 +7,10 @@ can concern are rated again. Bytes per second are whole, and shares whole 1/1024
 
 import numpy as np
 
-from pointsman.engine.actions.verbs import RUNNING
 from pointsman.engine.jit.compile import core, exported
 from pointsman.engine.rate_models.links.filling import FLOWS, fill, gather, slow_by
 from pointsman.engine.rate_models.links.rings import join, leave, worst_uplink
+from pointsman.engine.state.codes import RUNNING
 from pointsman.engine.state.invariants import OVERBOOKED
 from pointsman.engine.state.records import DIRTY, LEAVE, SHARE, Int, State
 from pointsman.engine.state.state_pointer import open_state

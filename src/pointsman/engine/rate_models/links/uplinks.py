@@ -76,7 +76,7 @@ def capacities(layout: Layout, contention: Contention) -> list[NDArray[np.float6
 
 
 def as_wide_as_cards(layout: Layout) -> Layout:
-    """The same cluster where no level beyond the rack holds a lone ring back: its uplinks do, if rings share them."""
+    """Widens all levels beyond the rack, so that none holds a lone ring back: the uplinks do, if rings share them."""
     bandwidth, sharers = layout.bandwidth_bytes_per_s.copy(), layout.sharers.copy()
     for level in (Locality.POD, Locality.CLUSTER):
         narrow = bandwidth[:, level] < bandwidth[:, Locality.RACK]

@@ -43,7 +43,7 @@ def _script_is_next(W: World, t: Int) -> bool:
 
 @core
 def _may_overflow(S: State, rows: Int, room: Int) -> bool:
-    """Whether the rows of one instant might not go behind so many, where there is `room`."""
+    """Whether the rows of one instant might not fit behind `rows` rows, where there is `room`."""
     return rows + 8 * S.g[0].jobs_per_gpu * S.gpus.shape[0] + 1024 > room
 
 

@@ -4,25 +4,16 @@ import numpy as np
 
 from pointsman.engine.actions.claims import end_claim_of
 from pointsman.engine.actions.eviction_cache import note_worse
-from pointsman.engine.actions.factors import begin_running, cease_running
-from pointsman.engine.actions.verbs import (
-    ITERATIONS,
-    RUNNING,
-    STARTING,
-    STOPPING,
-    become_pending,
-    leave_network,
-    log_event,
-    lose,
-    settle,
-    since_checkpoint,
-    unbind,
-)
+from pointsman.engine.actions.held_gpus import unbind
+from pointsman.engine.actions.plan_log import log_event
+from pointsman.engine.actions.running import begin_running, cease_running, leave_network, lose, settle, since_checkpoint
+from pointsman.engine.actions.verbs import become_pending
 from pointsman.engine.estimates.history import FORETELL, LEARN
 from pointsman.engine.index.dirty_jobs import mark
 from pointsman.engine.index.event_heap import heap_remove, top_row, top_slot
 from pointsman.engine.index.queues import dequeue
 from pointsman.engine.jit.compile import cold, core
+from pointsman.engine.placement.occupancy import ITERATIONS
 from pointsman.engine.run.loop.event_kinds import (
     CANCEL,
     FAIL,
@@ -37,6 +28,7 @@ from pointsman.engine.run.loop.event_kinds import (
 )
 from pointsman.engine.run.loop.hooks import tell
 from pointsman.engine.run.loop.rating import forget_off_rate, schedule, set_rate
+from pointsman.engine.state.codes import RUNNING, STARTING, STOPPING
 from pointsman.engine.state.due_times import NEVER
 from pointsman.engine.state.records import NEXT, STEP_ON, Int, State, World
 from pointsman.engine.state.state_pointer import call_apart, prefetch

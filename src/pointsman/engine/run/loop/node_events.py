@@ -4,7 +4,7 @@ import numpy as np
 
 from pointsman.engine.actions.claims import UNCLAIMED, end_claims_on
 from pointsman.engine.actions.eviction_cache import forget_failures
-from pointsman.engine.actions.verbs import write_log
+from pointsman.engine.actions.plan_log import write_log
 from pointsman.engine.index.free_gpus import set_node_state
 from pointsman.engine.jit.compile import core
 from pointsman.engine.run.loop.hooks import tell

@@ -2,20 +2,16 @@
 
 import numpy as np
 
-from pointsman.engine.actions.verbs import (
-    ITERATIONS,
-    RUNNING,
-    STARTING,
-    STOPPING,
-    delay_of_start,
-    settle,
-)
+from pointsman.engine.actions.running import settle
+from pointsman.engine.actions.verbs import delay_of_start
 from pointsman.engine.index.event_heap import heap_remove, heap_set
 from pointsman.engine.jit.compile import cold, core
+from pointsman.engine.placement.occupancy import ITERATIONS
 from pointsman.engine.rate_models.felt_factors import feel_factors
 from pointsman.engine.rate_models.rates import iteration_s, rate_at, waiting_share
 from pointsman.engine.run.loop.event_kinds import FINISH, LEVEL, RESIZED, START_FAILED, STARTED, STEP, STOPPED, TIMER
 from pointsman.engine.run.loop.hooks import tell_rate
+from pointsman.engine.state.codes import RUNNING, STARTING, STOPPING
 from pointsman.engine.state.due_times import NEVER, after
 from pointsman.engine.state.records import DIRTY, OFF_RATE, SHARE, TURN, Int, State, World
 from pointsman.engine.state.state_pointer import call_apart, open_state

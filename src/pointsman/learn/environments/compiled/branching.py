@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from pointsman.engine.actions.verbs import RUNNING, work_done
+from pointsman.engine.actions.running import work_done
 from pointsman.engine.jit.compile import cold, core, exported
+from pointsman.engine.state.codes import RUNNING
 from pointsman.engine.state.records import Int, State
 from pointsman.engine.state.state_pointer import open_state
 from pointsman.learn.environments.compiled import gangs

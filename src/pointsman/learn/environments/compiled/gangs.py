@@ -12,7 +12,6 @@ import numpy as np
 
 from pointsman.engine.actions.verbs import OK, set_alarm, start_on
 from pointsman.engine.index.queues import over_limit
-from pointsman.engine.index.treap import before
 from pointsman.engine.jit.compile import cold, core
 from pointsman.engine.placement.eligible import alternative_with_room
 from pointsman.engine.rate_models.forecast import send_at_once
@@ -24,7 +23,7 @@ from pointsman.policies.placers.candidates.features import measure
 from pointsman.policies.placers.candidates.neighbours import begin_decision
 from pointsman.policies.placers.candidates.places import MOST, list_candidates, note_candidate
 from pointsman.policies.placers.filling import clear_scores, note_compact
-from pointsman.policies.placers.schedulers import destination, end_decision, forward_to, may_decide, was_forwarded
+from pointsman.policies.placers.schedulers import destination, end_decision, forward_to, goes_first, was_forwarded
 from pointsman.policies.placers.waiting.heads import HEADS, OVERDUE, end_cycle, next_around_heads
 from pointsman.policies.placers.waiting.patience import end_of_patience, is_patient
 from pointsman.types import Event
@@ -92,7 +91,7 @@ def _next_in_order(S: State) -> Int:
     if S.g[0].free > 0:
         for i in range(S.g[0].active):
             j = _first_of(S, S.lists[ACTIVE, i])
-            if j >= 0 and may_decide(S, j) and (best < 0 or before(S, j, best)):
+            if goes_first(S, j, best):
                 best = j
     return best
 

@@ -31,11 +31,11 @@ ADAPTATIONS: Final = "adaptations.jsonl"
 REVIEWS: Final = "reviews.jsonl"
 ADAPTED, META, SCORER = "adapted weights", "meta-learnt weights", "scorer"
 LAST: Final = 200
-"""Jobs that episodes are made of: so many of those that came last."""
+"""The number of jobs, those that came last, that episodes are made of."""
 EPISODES: Final = 16
 """To practise in, and as many to be tried in."""
 JOBS: Final = 400
-"""Of an episode."""
+"""Jobs of an episode."""
 DECISIONS: Final = 256
 """At which choices are tried, for a step."""
 REVIEWED, EVERY, LOOKS = 400, 100, 3
@@ -66,7 +66,7 @@ class Adapted:
     error: float
     """Standard error of that."""
     meta_shorter: float
-    """The same, with the weights as they were."""
+    """How much shorter, with the weights as they were."""
     meta_error: float
 
 

@@ -11,15 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 JOBS: Final = 100
-"""Of whose models the mix is made: the last that came."""
+"""The number of jobs, the last that came, whose models make the mix."""
 ENDS: Final = 20
 """Jobs, the last that ended, over which the model's error is averaged."""
 DIVERGENCE: Final = 0.1
-"""Of one mix from the other, in nats (Jensen and Shannon's), above which the workload has changed, unless so much
+"""The divergence of two mixes, in nats (Jensen and Shannon's), above which the workload has changed, unless as much
 comes by chance.
 """
 CHANCE: Final = 1e-6
-"""Of a greater divergence between jobs that are drawn alike (`by_chance`)."""
+"""The probability of a greater divergence between jobs that are drawn alike (`by_chance`)."""
 WORSE, LEAST_ERROR = 2.0, 0.02
 """Times its long-run mean, above which the model's error means a change, if it is also above this share."""
 
@@ -71,7 +71,7 @@ def mix(models: "deque[int]") -> dict[int, float]:
 
 
 def by_chance(models: int) -> float:
-    """The divergence, in nats, of the mixes of twice `JOBS` jobs of so many models that jobs drawn alike exceed with
+    """The divergence, in nats, of the mixes of twice `JOBS` jobs of `models` models that jobs drawn alike exceed with
     probability `CHANCE`: 4 `JOBS` times it has a chi-squared distribution (the G-test of homogeneity).
     """
     return exceeded(CHANCE, models - 1) / (4 * JOBS) if models > 1 else 0.0
@@ -104,7 +104,7 @@ def chi_squared_tail(x: float, freedom: int) -> float:
 
 
 def divergence(one: dict[int, float], other: dict[int, float]) -> float:
-    """Of Jensen and Shannon, in nats: from 0 to log 2."""
+    """The divergence of Jensen and Shannon, in nats: from 0 to log 2."""
     names = sorted({*one, *other})
     p, q = (np.array([mix.get(name, 0.0) for name in names]) for mix in (one, other))
     return float((_to(p, (p + q) / 2) + _to(q, (p + q) / 2)) / 2)

@@ -181,7 +181,7 @@ class Local:
             os.chown(folder, user["user"], user["group"])
 
     def _environment(self, launch: Launch, rank: int) -> dict[str, str]:
-        """Of the command on one node: its GPUs there, and what torchrun wants to know of the gang."""
+        """The environment of the command on one node: its GPUs there, and what torchrun wants to know of the gang."""
         node, mask = launch.parts[rank]
         gpus = gpus_in(mask)
         ranks = sum(int(other).bit_count() for _, other in launch.parts)
@@ -242,7 +242,7 @@ class Local:
             return None  # it was just forgotten
 
     def _without_shim(self, folder: Path, id_: AttemptId, parts: Any) -> AttemptFact | None:
-        """Of one whose shim is not begun yet, or has died."""
+        """Says what is known of an attempt whose shim has not begun yet, or has died."""
         if not (folder / "begun").exists():  # looked at before the lock is: a shim makes it locked
             return None
         if shim.is_locked(folder / "begun"):
@@ -252,7 +252,7 @@ class Local:
         known = _read(folder / "shim.json")
         if known is None:
             return AttemptFact(id_, Phase.ENDED, parts, Exit(ran=False, detail=_LOST))
-        if known[2] == self._boot and self._left(folder):
+        if known[2] == self._boot and self._left_over_pids(folder):
             return AttemptFact(id_, Phase.RUNNING, parts)
         asked = (folder / "stop.json").exists()
         return AttemptFact(id_, Phase.ENDED, parts, Exit(asked=asked, detail=_LOST))
@@ -264,7 +264,7 @@ class Local:
             return None
         return int(known[0])
 
-    def _left(self, folder: Path) -> set[int]:
+    def _left_over_pids(self, folder: Path) -> set[int]:
         """The processes of an attempt, without the one that watches it."""
         launch, running, known = (_read(folder / f"{name}.json") for name in ("launch", "running", "shim"))
         here = running is not None and known is not None and known[2] == self._boot
@@ -273,7 +273,7 @@ class Local:
 
     def _kill_marked(self, folder: Path) -> None:
         watching = self._shim_of(folder)
-        for pid in [*([] if watching is None else [watching]), *self._left(folder)]:
+        for pid in [*([] if watching is None else [watching]), *self._left_over_pids(folder)]:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 

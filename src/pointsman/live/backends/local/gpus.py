@@ -31,7 +31,7 @@ def this_machine() -> str:
 
 
 def _names() -> list[str]:
-    """Of the GPUs, by index."""
+    """The names of the GPUs, by index."""
     pynvml.nvmlInit()
     try:
         devices = [pynvml.nvmlDeviceGetHandleByIndex(index) for index in range(pynvml.nvmlDeviceGetCount())]

@@ -213,9 +213,9 @@ class Shim:
         with self._as_user(), ExitStack() as opened:
             folder = os.open(self.launch["folder"] or "/", os.O_PATH)
             opened.callback(os.close, folder)
-            output = opened.enter_context(_opened(self.launch["output"], anew=anew))
+            output = opened.enter_context(_open(self.launch["output"], anew=anew))
             name = self.launch.get("error") or self.launch["output"]
-            error = output if name == self.launch["output"] else opened.enter_context(_opened(name, anew=anew))
+            error = output if name == self.launch["output"] else opened.enter_context(_open(name, anew=anew))
             files = opened.pop_all()
 
         def become_command() -> None:
@@ -323,7 +323,7 @@ def _at_last(write: Callable[[], None]) -> None:
             time.sleep(_LOOK_S)
 
 
-def _opened(path: str, *, anew: bool) -> BinaryIO:
+def _open(path: str, *, anew: bool) -> BinaryIO:
     """A file to append to, or to begin `anew`. One that would let whoever opens it wait, as a pipe does, is refused."""
     how = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
     file = os.open(path, how, 0o644)

@@ -28,7 +28,7 @@ FEW = 0.9
 
 
 def explanations(logged: Run, run: Run) -> list[str]:
-    """Sentences, each with its figures.
+    """Sentences, each with its numbers.
 
     Args:
         logged: the log's own schedule.

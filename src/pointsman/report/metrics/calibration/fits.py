@@ -45,7 +45,7 @@ class Fit:
     apart_mean_s: float | None
     """Mean distance between the simulated and the logged start of a job."""
     jct_apart_mean_s: float | None
-    """The same of completion times."""
+    """Mean distance of completion times."""
     reproduced_ratio: float | None
     """Share of the jobs that start within a minute of their logged start."""
 
@@ -67,9 +67,11 @@ class Calibration:
 
 
 def calibration(groups: Sequence[Group]) -> Calibration | None:
-    """Of the groups of a comparison, each by its lowest seed; None without the log's own schedule or a policy."""
+    """Measures how well each policy fits the log, by its lowest seed; None without the log's own schedule or
+    a policy.
+    """
     logged = next((group for group in groups if group.is_logged), None)
-    fits = [] if logged is None else [fit(group, logged) for group in groups if not group.is_logged]
+    fits = [] if logged is None else [measure_fit(group, logged) for group in groups if not group.is_logged]
     known = [found for found in fits if found.apart_mean_s is not None]
     if logged is None or not known:
         return None
@@ -79,7 +81,7 @@ def calibration(groups: Sequence[Group]) -> Calibration | None:
     return Calibration(logged.label, fits, closest.policy, said)
 
 
-def fit(group: Group, logged: Group) -> Fit:
+def measure_fit(group: Group, logged: Group) -> Fit:
     """One policy against the log's own schedule."""
     log = logged.first.counted.select("row", log_wait_s="wait_s", log_jct_s="jct_s")
     both = group.first.counted.join(log, on="row", how="inner", maintain_order="left")

@@ -1,1 +1,1 @@
-"""How far two policies differ on the same jobs: in figures, and for whom."""
+"""How far two policies differ on the same jobs: in metrics, and for whom."""

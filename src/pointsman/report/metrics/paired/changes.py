@@ -16,9 +16,9 @@ KINDS = {"bucket": "gpus", "account": "account", "queue": "queue", "user": "user
 """Columns of counted jobs by which they are grouped, and what that is called."""
 TIMES = ("jct", "pending")
 LEAST_JOBS = 20
-"""Of a group with an interval; in fewer, one job that fared otherwise makes the whole difference."""
+"""The fewest jobs of a group with an interval; in fewer, one job that fared otherwise makes the whole difference."""
 WORTH_NAMING = 0.01
-"""Of the mean completion time; a smaller loss is in the tables."""
+"""The least loss that a page names, as a share of the mean completion time; smaller ones are in the tables."""
 _UNIT, _BASE = "unit", "_baseline"
 
 
@@ -34,7 +34,7 @@ class Change:
     kind: str
     name: str
     jobs: int
-    """Of a run; of several runs the mean."""
+    """Jobs of a run; of several runs the mean."""
     gpu_hours: float
     """That these ask for."""
     jct_mean_s: float
@@ -69,7 +69,9 @@ class Change:
 
 
 def changes(group: Group, baseline: Group) -> list[Change]:
-    """Of all kinds, the greatest loss first: by how many seconds all jobs of a group together take longer."""
+    """Lists the changes of all groups, the greatest loss first: by how many seconds all jobs of a group together take
+    longer.
+    """
     pairs = common_runs(group, baseline)
     if not pairs or group is baseline:
         return []
@@ -77,7 +79,7 @@ def changes(group: Group, baseline: Group) -> list[Change]:
         pairs = pairs[:1]
     numbers = units([run for run, _ in pairs])
     jobs = pl.concat(
-        [_joined(*(run.counted for run in pair), number) for number, pair in zip(numbers, pairs, strict=True)],
+        [_join_jobs(*(run.counted for run in pair), number) for number, pair in zip(numbers, pairs, strict=True)],
         how="vertical_relaxed",
     )
     several = jobs[_UNIT].n_unique() > 1
@@ -92,7 +94,7 @@ def changes(group: Group, baseline: Group) -> list[Change]:
     return sorted(found, key=lambda one: -one.jobs * (one.jct_mean_s - one.jct_mean_baseline_s))
 
 
-def _joined(mine: pl.DataFrame, other: pl.DataFrame, number: int) -> pl.DataFrame:
+def _join_jobs(mine: pl.DataFrame, other: pl.DataFrame, number: int) -> pl.DataFrame:
     """The jobs that both completed, with the times of both."""
     columns = [f"{name}_s" for name in TIMES]
     kept = mine.select("row", pl.col("gpus") * pl.col("duration_s") / 3600, *columns, *_present(mine))
@@ -133,7 +135,7 @@ def _of_kind(jobs: pl.DataFrame, column: str, kind: str, policy: str, several: b
 
 
 def largest_loss(found: Sequence[Change]) -> Change | None:
-    """Of the groups that lose, by `WORTH_NAMING` or more and not by chance, that which asks for most GPU-hours; one of
+    """Finds the group with most GPU-hours among those that lose by `WORTH_NAMING` or more and not by chance; one of
     more than half of the jobs, which is nearly all of them, only where no other does.
     """
     many = {kind: sum(one.jobs for one in found if one.kind == kind) for kind in {one.kind for one in found}}

@@ -12,7 +12,7 @@ Interval = tuple[float, float]
 LEVEL = 0.95
 BLOCKS, RESAMPLES = 100, 1000
 CELLS = 2000
-"""A resample's percentiles are read from its counts in so many cells of equally many jobs: exact up to so many jobs,
+"""A resample's percentiles are read from its counts in this many cells of equally many jobs: exact up to as many jobs,
 and within 0.05 % of the jobs above."""
 
 STATISTICS = {"mean": None, "p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}
@@ -89,11 +89,11 @@ def paired_bootstrap(first: Floats, second: Floats) -> dict[str, tuple[Interval,
     blocks = np.arange(len(first)) // -(-len(first) // BLOCKS)
     count = int(blocks[-1]) + 1
     drawn = np.random.default_rng(0).multinomial(count, np.full(count, 1 / count), RESAMPLES).astype(np.float64)
-    here, there = (_resampled(values, blocks, drawn) for values in (first, second))
+    here, there = (_resample(values, blocks, drawn) for values in (first, second))
     return {name: _intervals(here[name], there[name]) for name in STATISTICS}
 
 
-def _resampled(values: Floats, blocks: NDArray[np.int64], drawn: Floats) -> dict[str, Floats]:
+def _resample(values: Floats, blocks: NDArray[np.int64], drawn: Floats) -> dict[str, Floats]:
     """Each statistic of each resample (resamples,), of how often each drew each block (resamples, blocks)."""
     sizes, sums = np.bincount(blocks).astype(np.float64), np.bincount(blocks, values)
     order = np.argsort(values, kind="stable")
@@ -111,17 +111,17 @@ def _resampled(values: Floats, blocks: NDArray[np.int64], drawn: Floats) -> dict
 
 
 def _quantile(ordered: Floats, starts: NDArray[np.int64], below: Floats, apart: Floats, share: float) -> Floats:
-    """By linear interpolation, as `numpy.quantile` has it, of resamples of which so many are in each cell or below.
+    """Interpolates linearly, as `numpy.quantile` does, in resamples given by how many values are in each cell or below.
 
     In `below` each row is larger by its number in `apart`.
     """
     rank = share * (below[:, -1] - apart - 1)
     low = np.floor(rank)
-    at, above = (_ranked(ordered, starts, below, apart, place) for place in (low, np.ceil(rank)))
+    at, above = (_value_at_rank(ordered, starts, below, apart, place) for place in (low, np.ceil(rank)))
     return at + (rank - low) * (above - at)
 
 
-def _ranked(ordered: Floats, starts: NDArray[np.int64], below: Floats, apart: Floats, rank: Floats) -> Floats:
+def _value_at_rank(ordered: Floats, starts: NDArray[np.int64], below: Floats, apart: Floats, rank: Floats) -> Floats:
     """The value of this rank (from 0) in each resample."""
     rows = np.arange(len(rank))
     cell = np.searchsorted(below.ravel(), rank + apart, side="right") - rows * below.shape[1]

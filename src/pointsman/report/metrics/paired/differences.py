@@ -19,7 +19,7 @@ from pointsman.report.metrics.paired.confidence import (
     paired_bootstrap,
     ratio_interval,
 )
-from pointsman.report.metrics.summary import job_figures
+from pointsman.report.metrics.summary import job_metrics
 
 RESAMPLED = {f"{name}_{kind}_s": (f"{name}_s", kind) for name in ("jct", "pending", "wait") for kind in STATISTICS}
 """Metrics whose intervals can be had by resampling jobs: of which column, which statistic."""
@@ -30,7 +30,7 @@ JOB = ("job_id", "submit_s", "gpus", "duration_s")
 
 @dataclass(frozen=True)
 class Difference:
-    """A policy's figure less the baseline's, and the same as a share of the baseline's; None where unknown.
+    """A policy's metric less the baseline's, and the same as a share of the baseline's; None where unknown.
 
     Figures of jobs are of those that both completed, for a mean over fewer jobs may be less for that alone.
     """
@@ -54,15 +54,15 @@ class Difference:
 
 @dataclass(frozen=True)
 class _Side:
-    """A run in a pair: its jobs that both completed, and its figures of them."""
+    """A run in a pair: its jobs that both completed, and its metrics of them."""
 
     run: Run
     counted: pl.DataFrame
-    figures: dict[str, Any]
+    metrics: dict[str, Any]
 
 
 def differences(group: Group, baseline: Group, metrics: Sequence[str]) -> dict[str, Difference]:
-    """`group` against `baseline` in figures of the summary, paired on the workloads and seeds both have.
+    """`group` against `baseline` in metrics of the summary, paired on the workloads and seeds both have.
 
     With two or more workloads the interval is Student's over the workloads' differences, each the mean of its seeds;
     of one workload, over the differences of two or more common seeds. With one pair, or where all seeds give the same
@@ -82,7 +82,7 @@ def differences(group: Group, baseline: Group, metrics: Sequence[str]) -> dict[s
 
 
 def difference(group: Group, baseline: Group, metric: str) -> Difference:
-    """`differences` in one figure."""
+    """`differences` in one metric."""
     return differences(group, baseline, [metric])[metric]
 
 
@@ -109,7 +109,7 @@ def _same_log(run: Run, other: Run) -> bool:
 
 
 def _on_the_same_jobs(first: Run, second: Run) -> tuple[_Side, _Side]:
-    """Both with the figures of the jobs that both completed, and no makespan where one left jobs over."""
+    """Both with the metrics of the jobs that both completed, and no makespan where one left jobs over."""
     completed = (run.result.jobs.select(pl.col("state").is_in(ENDED)) for run in (first, second))
     if next(completed).equals(next(completed)):
         return _Side(first, first.counted, first.summary), _Side(second, second.counted, second.summary)
@@ -118,13 +118,13 @@ def _on_the_same_jobs(first: Run, second: Run) -> tuple[_Side, _Side]:
 
 def _on_jobs_of(run: Run, other: Run) -> _Side:
     shared = run.counted.join(other.counted, on="row", how="semi", maintain_order="left")
-    figures = job_figures(run.result, shared) | {"makespan_s": None}
-    return _Side(run, shared, run.summary | figures)
+    metrics = job_metrics(run.result, shared) | {"makespan_s": None}
+    return _Side(run, shared, run.summary | metrics)
 
 
 def _over_seeds(pairs: list[tuple[_Side, _Side]], metric: str, is_baseline: bool) -> Difference:
     numbers = units([pair[0].run for pair in pairs])
-    here, there = (_figures([pair[side] for pair in pairs], metric, numbers) for side in (0, 1))
+    here, there = (_metrics([pair[side] for pair in pairs], metric, numbers) for side in (0, 1))
     if not pairs or here is None or there is None:
         return Difference(None, None, None, None, "" if pairs else "none: there is no seed in common")
     if is_baseline:
@@ -145,16 +145,16 @@ def _student(pairs: list[tuple[_Side, _Side]]) -> str:
     return f"Student's t over {len(runs)} common seeds{same}"
 
 
-def _figures(sides: list[_Side], metric: str, numbers: list[int]) -> Floats | None:
-    """The figure in each independent draw (draws,): its mean over the runs of which this is the number."""
-    found: list[Any] = [side.figures[metric] for side in sides]
+def _metrics(sides: list[_Side], metric: str, numbers: list[int]) -> Floats | None:
+    """The metric in each independent draw (draws,): its mean over the runs of which this is the number."""
+    found: list[Any] = [side.metrics[metric] for side in sides]
     if None in found:
         return None
     sums = np.bincount(numbers, np.array(found, dtype=np.float64))
     return sums / np.bincount(numbers)
 
 
-def _resampled(pair: tuple[_Side, _Side], column: str) -> dict[str, tuple[Interval, Interval | None]] | None:
+def _resample(pair: tuple[_Side, _Side], column: str) -> dict[str, tuple[Interval, Interval | None]] | None:
     """`paired_bootstrap` of one column, once for all tables, sentences and figures."""
     first, second = pair
     known, key = first.run.paired, (column, id(second.run))
@@ -165,7 +165,7 @@ def _resampled(pair: tuple[_Side, _Side], column: str) -> dict[str, tuple[Interv
 
 def _over_jobs(pair: tuple[_Side, _Side], metrics: Sequence[str], method: str) -> dict[str, Difference]:
     columns = {RESAMPLED[metric][0] for metric in metrics if metric in RESAMPLED}
-    resampled = {column: _resampled(pair, column) for column in columns}
+    resampled = {column: _resample(pair, column) for column in columns}
     found = {metric: _over_seeds([pair], metric, is_baseline=False) for metric in metrics}
     for metric in RESAMPLED.keys() & found.keys():
         column, kind = RESAMPLED[metric]

@@ -15,7 +15,7 @@ FROM_LOG = ("jobs_shared_ratio", "gpu_shared_ratio", "accumulated_ratio", "stret
 described = allowed
 
 
-def figures(run: Measured) -> dict[str, Any] | None:
+def metrics(run: Measured) -> dict[str, Any] | None:
     """How much of the sharing that was allowed there was; None where a GPU has one job. Without a plan log (`held` is
     None) only what was allowed.
     """
@@ -41,16 +41,16 @@ def figures(run: Measured) -> dict[str, Any] | None:
     }
 
 
-def lines(figures: dict[str, Any] | None) -> list[tuple[str, str]]:
+def lines(metrics: dict[str, Any] | None) -> list[tuple[str, str]]:
     """Lines on GPUs that jobs share, where they may."""
-    if figures is None:
+    if metrics is None:
         return []
-    stretch, slow_down, source = (figures[name] for name in ("stretch_shared", "slow_down_mean", "interference"))
-    of_what = f"up to {figures['jobs_per_gpu']} a GPU{f', interference {source}' if source else ''}"
+    stretch, slow_down, source = (metrics[name] for name in ("stretch_shared", "slow_down_mean", "interference"))
+    of_what = f"up to {metrics['jobs_per_gpu']} a GPU{f', interference {source}' if source else ''}"
     return [
-        ("jobs that shared a GPU", f"{percent(figures['jobs_shared_ratio'])} ({of_what})"),
-        ("… GPU time shared, of that allocated", percent(figures["gpu_shared_ratio"])),
+        ("jobs that shared a GPU", f"{percent(metrics['jobs_shared_ratio'])} ({of_what})"),
+        ("… GPU time shared, of that allocated", percent(metrics["gpu_shared_ratio"])),
         ("… these jobs' running over their duration, mean", NOTHING if stretch is None else digits(stretch)),
         ("… slowdown by co-located jobs, times", NOTHING if slow_down is None else digits(slow_down)),
-        ("jobs started with accumulation", percent(figures["accumulated_ratio"])),
+        ("jobs started with accumulation", percent(metrics["accumulated_ratio"])),
     ]

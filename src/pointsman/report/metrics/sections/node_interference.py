@@ -21,7 +21,7 @@ def described(info: Mapping[str, Any]) -> str:
     return source if source == "none" else f"jobs slow each other on nodes, by {source}"
 
 
-def figures(run: Measured) -> dict[str, Any] | None:
+def metrics(run: Measured) -> dict[str, Any] | None:
     """How many of the jobs counted were slowed, and by how much; None where jobs do not slow each other on nodes. The
     time is that which all factors cost: where GPUs are shared, also the slowdown there.
     """
@@ -40,14 +40,14 @@ def figures(run: Measured) -> dict[str, Any] | None:
     }
 
 
-def lines(figures: dict[str, Any] | None) -> list[tuple[str, str]]:
+def lines(metrics: dict[str, Any] | None) -> list[tuple[str, str]]:
     """Rows of the summary table."""
-    if figures is None:
+    if metrics is None:
         return []
-    mean = figures["slow_down_mean"]
+    mean = metrics["slow_down_mean"]
     return [
-        ("jobs slowed on nodes", f"{percent(figures['jobs_slowed_ratio'])} (by {figures['source']})"),
+        ("jobs slowed on nodes", f"{percent(metrics['jobs_slowed_ratio'])} (by {metrics['source']})"),
         ("… slowdown by jobs beside them, times, mean", NOTHING if mean is None else digits(mean)),
-        ("… GPU-hours of slowed jobs, of those run", percent(figures["gpu_hours_of_slowed_ratio"])),
-        ("… GPU-hours lost to the slowdown, of those run", percent(figures["gpu_hours_lost_ratio"])),
+        ("… GPU-hours of slowed jobs, of those run", percent(metrics["gpu_hours_of_slowed_ratio"])),
+        ("… GPU-hours lost to the slowdown, of those run", percent(metrics["gpu_hours_lost_ratio"])),
     ]

@@ -12,8 +12,8 @@ from pointsman.report.units import NOTHING, digits
 KEY = "tree"
 
 
-def figures(run: Measured) -> dict[str, Any]:
-    """The figures of a run that are of its tree; None in each place where the plan log is wanted and was not kept."""
+def metrics(run: Measured) -> dict[str, Any]:
+    """The metrics of a run that are of its tree; None in each place where the plan log is wanted and was not kept."""
     result = run.result
     hours = (result.info.get("until_s") or horizon_s(result)) / 3600
     done_gpu_s = float((result.jobs["gpus"] * result.jobs["done_s"]).sum())
@@ -29,17 +29,17 @@ def figures(run: Measured) -> dict[str, Any]:
 
 
 def _by_gang(gangs: pl.DataFrame) -> list[dict[str, Any]]:
-    """The same by GPUs of the gang."""
-    figures = pl.len().alias("starts"), *(pl.col(name).mean().alias(f"{name}_mean") for name in ("cost", "proximity"))
+    """Starts, mean cost and mean proximity by GPUs of the gang."""
+    means = pl.len().alias("starts"), *(pl.col(name).mean().alias(f"{name}_mean") for name in ("cost", "proximity"))
     # In order: the last bit of a sum depends on it, and the order within groups on the threads.
-    return gangs.group_by("gpus", maintain_order=True).agg(figures).sort("gpus").to_dicts()
+    return gangs.group_by("gpus", maintain_order=True).agg(means).sort("gpus").to_dicts()
 
 
-def lines(figures: dict[str, Any] | None) -> list[tuple[str, str]]:
+def lines(metrics: dict[str, Any] | None) -> list[tuple[str, str]]:
     """Lines on the communication cost of gangs, where there is one."""
-    if figures is None:
+    if metrics is None:
         return []
-    work, cost, near = (figures[name] for name in ("work_gpu_hours_per_hour", "cost_mean", "proximity_mean"))
+    work, cost, near = (metrics[name] for name in ("work_gpu_hours_per_hour", "cost_mean", "proximity_mean"))
     return [
         ("progress in an hour", NOTHING if work is None else f"{digits(work)} GPU-hours"),
         ("communication cost of a gang, mean", NOTHING if cost is None else digits(cost)),

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from pointsman.speed.interference.learned.combinations import Combination
 
 PENALTY = 1e-4
-"""Of squared coefficients, beside a mean squared error over combinations."""
+"""The weight of squared coefficients, beside a mean squared error over combinations."""
 
 Floats = NDArray[np.float64]
 
@@ -27,7 +27,7 @@ class Counts:
 
     @staticmethod
     def of(combinations: Sequence[Combination], models: Sequence[str]) -> "Counts":
-        """Of combinations of these models."""
+        """Counts the GPUs of each of these models in each combination."""
         place = {model: i for i, model in enumerate(models)}
         others = np.zeros((len(combinations), len(models)))
         for i, combination in enumerate(combinations):

@@ -23,7 +23,7 @@ class Server(NamedTuple):
 
     @staticmethod
     def of(gpu_type: str, gpus: int) -> "Server":
-        """The kind of nodes with so many GPUs of a type, however that is spelled."""
+        """The kind of nodes with `gpus` GPUs of a type, however the type is spelled."""
         return Server(plain_name(gpu_type), gpus)
 
     def __str__(self) -> str:
@@ -39,7 +39,7 @@ class Combination(NamedTuple):
 
     def on_server(self) -> tuple[tuple[str, int], ...]:
         """All models on the node and their GPUs: what the combinations of its other jobs have in common with this."""
-        return _sorted((*self.others, (self.model, self.gpus)))
+        return _sort_others((*self.others, (self.model, self.gpus)))
 
     @property
     def gpus_of_others(self) -> int:
@@ -63,7 +63,7 @@ def number_of(others: Others, place: Mapping[str, int]) -> int:
 
 
 def most_others(models: int) -> int:
-    """How many GPUs others may have in a combination of so many models: its number has 53 bits."""
+    """The most GPUs that others may have in a combination of `models` models: its number has 53 bits."""
     return int(53 / log2(models + 1))
 
 
@@ -81,15 +81,15 @@ def combination_of(model: str, text: str) -> Combination:
     pairs = [(other["model"], int(other["gpus"])) for other in others if other]
     if len({name for name, _ in pairs}) < len(pairs):
         raise ValueError(f"{text!r} names a model twice (write vgg16*2)")
-    return Combination(model, int(found["gpus"]), _sorted(pairs))
+    return Combination(model, int(found["gpus"]), _sort_others(pairs))
 
 
 def others_of(pairs: Sequence[tuple[str, int]]) -> Others:
     """The others, each (model, GPUs): GPUs of one model are added up."""
-    return _sorted(pairs)
+    return _sort_others(pairs)
 
 
-def _sorted(pairs: Sequence[tuple[str, int]]) -> Others:
+def _sort_others(pairs: Sequence[tuple[str, int]]) -> Others:
     added: dict[str, int] = {}
     for model, gpus in pairs:
         added[model] = added.get(model, 0) + gpus
@@ -97,16 +97,16 @@ def _sorted(pairs: Sequence[tuple[str, int]]) -> Others:
 
 
 def all_combinations(models: Sequence[str], gpus: int, most_others: int) -> Iterator[Combination]:
-    """Every one of these models on nodes of so many GPUs, with up to `most_others` of these held by others."""
+    """Yields every combination of these models on nodes of `gpus` GPUs, up to `most_others` of them held by others."""
     for own in range(1, gpus + 1):
         for beside in range(min(most_others, gpus - own) + 1):
             for others in combinations_with_replacement(models, beside):
-                of_others = _sorted([(model, 1) for model in others])
+                of_others = _sort_others([(model, 1) for model in others])
                 yield from (Combination(model, own, of_others) for model in models)
 
 
 def tabulated(models: Sequence[str], gpus: int, most_rows: int) -> list[Combination]:
-    """All combinations on nodes of so many GPUs with as many GPUs of others as `most_rows` have room for."""
+    """Lists all combinations on nodes of `gpus` GPUs with as many GPUs of others as `most_rows` rows have room for."""
     found: list[Combination] = []
     for most in range(min(gpus, most_others(len(models)) + 1) if models else 0):
         more = list(all_combinations(models, gpus, most))

@@ -20,7 +20,7 @@ KIND: Final = "LearnedInterference"
 MOST: Final = 1000.0
 """Times as long: what is slower than this beside others does not run."""
 DIGITS: Final = 10
-"""Of what was measured, after the point: enough for the engine's whole 1/2^30."""
+"""Decimals of what was measured: enough for the engine's whole 1/2^30."""
 
 SlowDown = Annotated[float, Field(ge=1.0, le=MOST, strict=True)]
 Times = Annotated[float, Field(gt=0.0, le=MOST, strict=True)]
@@ -68,7 +68,7 @@ class ModelFigures(_Record):
     predicted: dict[str, tuple[SlowDown, Disagreement]] = {}
     """And the standard deviation of its logarithm over the networks."""
     otherwise: Otherwise
-    """Of combinations that are neither."""
+    """The law of combinations that were neither predicted nor measured."""
 
     @model_validator(mode="after")
     def _each_is_a_combination(self) -> "ModelFigures":
@@ -82,7 +82,7 @@ class ModelFigures(_Record):
 
 
 class ServerFigures(_Record):
-    """Of nodes of one GPU type and size."""
+    """What was learnt of nodes of one GPU type and size."""
 
     gpu_type: Name
     gpus: Annotated[int, Field(ge=1, le=64, strict=True)]
@@ -95,7 +95,7 @@ class ServerFigures(_Record):
 
     @cached_property
     def slow_downs(self) -> Mapping[Combination, float]:
-        """Of all combinations that have a figure."""
+        """The slowdown of each combination that was measured or predicted."""
         found: dict[Combination, float] = {}
         for model, figures in self.models.items():
             found |= {combination_of(model, text): times for text, (times, _) in figures.predicted.items()}

@@ -25,7 +25,7 @@ class Learned:
     server: Server
     sample: Sample
     seen: Sequence[Seen]
-    """Of each combination of the sample."""
+    """What was seen of each combination of the sample."""
     errors: HeldOut | None
     best: str
     """``networks`` or ``additive``: what predicts better, by which the rest is tabulated."""
@@ -33,7 +33,7 @@ class Learned:
 
 
 def learn(observations: Observations, seed: int, tell: Tell = lambda share: None) -> list[Learned]:
-    """Of each kind of server, in order of its name; `tell` hears what share of one is done."""
+    """Learns the interference on each kind of server, in order of its name; `tell` hears what share of one is done."""
     return [
         _of_server(
             server, {c: seen for (there, c), seen in sorted(observations.items()) if there == server}, seed, tell

@@ -18,9 +18,9 @@ MEMBERS: Final = 5
 WIDTH: Final = 24
 STEPS: Final = 300
 RATE: Final = 0.02
-"""Of the first steps; it falls to 0 as a cosine."""
+"""The learning rate of the first steps; it falls to 0 as a cosine."""
 DECAY: Final = 1e-4
-"""Of weights, per step and unit of the rate's share."""
+"""The decay of weights, per step and unit of the rate's share."""
 BETAS: Final = (0.9, 0.99)
 
 Floats = NDArray[np.float64]
@@ -29,7 +29,7 @@ Reals = NDArray[np.floating]
 
 
 class Layer(NamedTuple):
-    """Of all members."""
+    """One layer of all members of an ensemble."""
 
     weights: Reals
     """(members, in, out)"""
@@ -44,7 +44,7 @@ class Ensemble:
     laws: Sequence[AdditiveLaw]
     layers: Sequence[Layer]
     scale: float
-    """Of what networks say."""
+    """The scale of what networks predict."""
 
     def predict(self, counts: Counts) -> Floats:
         """(members, n) log slow-downs, at least 0."""
@@ -72,7 +72,7 @@ def fit_ensemble(counts: Counts, logs: Floats, groups: NDArray[np.int64], seed: 
     inputs = _inputs(counts)
     layers = _first_layers(draw, inputs.shape[1])
     wanted = (left[:, :, None] / scale).astype(np.float32)
-    return Ensemble(laws, _trained(layers, inputs, wanted, weights[:, :, None].astype(np.float32)), scale)
+    return Ensemble(laws, _train(layers, inputs, wanted, weights[:, :, None].astype(np.float32)), scale)
 
 
 def _inputs(counts: Counts) -> Reals:
@@ -104,7 +104,7 @@ def _forward(layers: Sequence[Layer], inputs: Reals) -> list[Reals]:
 
 
 def _gradients(layers: Sequence[Layer], inputs: Reals, wanted: Reals, weights: Reals) -> list[Layer]:
-    """Of the mean squared error, each combination by its weight."""
+    """Computes the gradients of the mean squared error, each combination by its weight."""
     found = _forward(layers, inputs)
     error = 2 * weights * (found[-1] - wanted) / weights.sum(axis=1, keepdims=True)
     gradients = []
@@ -117,7 +117,7 @@ def _gradients(layers: Sequence[Layer], inputs: Reals, wanted: Reals, weights: R
     return gradients[::-1]
 
 
-def _trained(layers: list[Layer], inputs: Reals, wanted: Reals, weights: Reals) -> list[Layer]:
+def _train(layers: list[Layer], inputs: Reals, wanted: Reals, weights: Reals) -> list[Layer]:
     """By Adam, over all combinations at once."""
     first, second = ([Layer(*map(np.zeros_like, layer)) for layer in layers] for _ in range(2))
     for step in range(1, STEPS + 1):

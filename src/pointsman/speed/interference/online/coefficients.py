@@ -40,14 +40,14 @@ class Laws:
 
 @dataclass(frozen=True)
 class Coefficients:
-    """Of so many models, one behind the other."""
+    """The coefficients of a law of `models` models, as one vector."""
 
     models: int
 
     @property
     def shapes(self) -> list[tuple[int, ...]]:
-        """Of the parts: ``alone`` and ``per_own_gpu``, each of all models and of the own one; ``met`` and ``per_gpu``,
-        each of all, of the own one, of the other and of the pair.
+        """The shapes of the parts: ``alone`` and ``per_own_gpu``, each of all models and of the own one; ``met`` and
+        ``per_gpu``, each of all, of the own one, of the other and of the pair.
         """
         m = self.models
         return [(), (m,)] * 2 + [(), (m,), (m,), (m, m)] * 2

@@ -20,7 +20,7 @@ STEPS: Final[dict[Method, float]] = {"reptile": 0.3, "fine-tuning": 1.0, "fomaml
 
 
 class Expectations:
-    """Of servers of each kind, and of how many runs.
+    """What is expected of each kind of server before a run, and from how many runs that was learnt.
 
     Args:
         method: ``mean``: the mean of the laws of all runs (empirical Bayes). ``reptile``: a step towards the law of the
@@ -45,9 +45,9 @@ class Expectations:
         self.runs += 1
         for one in run:
             before = self._now[one.server].expected if one.server in self._now else None
-            self._now[one.server] = experience_of(one.server, self._corrected(before, one, seed), {})
+            self._now[one.server] = experience_of(one.server, self._correct(before, one, seed), {})
 
-    def _corrected(self, before: Expected | None, run: ServerExperience, seed: int) -> Expected:
+    def _correct(self, before: Expected | None, run: ServerExperience, seed: int) -> Expected:
         models = tuple(sorted({*(before.models if before else ()), *run.models}))
         old = (before or Expected()).of(models)
         if self.method == "fomaml":

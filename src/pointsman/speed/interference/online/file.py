@@ -15,7 +15,7 @@ from pointsman.speed.interference.online.performance_model import Expected, Seen
 
 NAME: Final = "performance-model.yaml"
 DIGITS: Final = 10
-"""Of slow-downs, after the point."""
+"""Decimals of slowdowns."""
 
 LARGEST: Final = 20.0
 """Coefficient of a logarithm: no server slows a job so much."""
@@ -35,7 +35,7 @@ class ServerExperience(_Record):
     gpus: Annotated[int, Field(ge=1, le=64)]
     models: list[Name]
     coefficients: list[Coefficient]
-    """Of the law that predicts (`Coefficients` of `models`)."""
+    """The coefficients of the law that predicts (`Coefficients` of `models`)."""
     seen: dict[Name, dict[str, Sight]] = {}
     """By model and combination: how many times as long computing takes, and how often that was measured."""
 
@@ -107,7 +107,7 @@ def read_experience(path: Path) -> list[ServerExperience]:
 
 
 def parse_experience(text: str, origin: str) -> list[ServerExperience]:
-    """Likewise, what such a text says that is from `origin`."""
+    """Reads what the text of such a file says; messages call it `origin`."""
     return parse_document(text, ExperienceFile, origin=origin).content.spec.servers
 
 

@@ -60,7 +60,7 @@ class InterferenceLearner:
         return [experience_of(server, one.known, one.seen) for server, one in mine] + elsewhere
 
     def see(self, rows: Ints, slow_downs: Floats) -> None:
-        """Combinations `rows` (n) of the table were seen, so many times slower than alone (n)."""
+        """Takes in that combinations `rows` (n) of the table were seen, `slow_downs` (n) times as slow as alone."""
         kinds = np.searchsorted(self._ends, rows, side="right")
         for kind in np.unique(kinds).tolist():
             mine = kinds == kind

@@ -12,13 +12,13 @@ from pointsman.speed.interference.learned.combinations import Combination
 from pointsman.speed.interference.online.coefficients import Floats, Ints
 
 SHARE: Final = 0.3
-"""Of what is seen now in the moving error of a combination (ours)."""
+"""The share of what is seen now in the moving error of a combination (ours)."""
 NOVELTY: Final = 1.0
 """What a combination that was never seen counts for beside disagreement and error (ours)."""
 
 
 class Ledger:
-    """Of all jobs that are on a server at once, how often they were seen, and how far off forecasts of them were.
+    """How often each set of jobs on a server was seen, and how far off forecasts of it were.
 
     Args:
         tables: of each kind of server its combinations, in the order of the table's rows.

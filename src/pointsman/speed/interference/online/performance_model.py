@@ -22,9 +22,11 @@ ALONE, MET, PER_GPU = 0.05, 0.15, 0.05
 NOVEL: Final = 3.0
 """How many times as far for a model of which nothing is expected (ours)."""
 DIGITS: Final = 12
-"""Of logarithms: processors differ in the last bit."""
+"""Decimals of logarithms: processors differ in the last bit."""
 LEAST_SHARE: Final = 0.3
-"""Of what is seen now in what is believed of a combination, which is the mean of the first three times (ours)."""
+"""The share of what is seen now in what is believed of a combination, which is the mean of the first three times
+(ours).
+"""
 
 
 @dataclass(frozen=True)
@@ -61,12 +63,12 @@ class Seen(NamedTuple):
     """What was measured of a combination."""
 
     log: float
-    """Of how many times as long computing takes."""
+    """The logarithm of how many times as long computing takes."""
     visits: int
 
 
 class PerformanceModel:
-    """Of servers of one kind, whose combinations are tabulated: what is predicted of each, and how far members differ.
+    """What is predicted of each combination on servers of one kind, and how far the members of the ensemble differ.
 
     Args:
         models: the names of all models that jobs can have.
@@ -93,7 +95,7 @@ class PerformanceModel:
         self.refit()
 
     def see(self, rows: Ints, slow_downs: Floats) -> None:
-        """Combinations `rows` (n) of the table were seen, so many times slower than alone (n)."""
+        """Takes in that combinations `rows` (n) of the table were seen, `slow_downs` (n) times as slow as alone."""
         logs = np.round(np.log(slow_downs), DIGITS)
         for row, log in zip(rows.tolist(), logs.tolist(), strict=True):
             if self.visits[row] == 0:
