@@ -24,8 +24,7 @@ TESTS = Path(__file__).parents[1]
 PROJECT = tomllib.loads((TESTS.parent / "pyproject.toml").read_text(encoding="utf-8"))
 MAY_NAME_HIGHER_ROOMS = {
     "pointsman.policies.registry": "policies by name, learned ones among them",
-    "pointsman.engine.jit.ahead": "compiled code of higher rooms, built in one process",
-    "pointsman.engine.jit.loading": "compiled code of higher rooms, by its address",
+    "pointsman.engine.jit.units": "compiled code of higher rooms, by the modules that have it",
 }
 """Registries that load late what they name, so that a command starts quickly."""
 ACROSS_ROOMS = {

@@ -20,7 +20,7 @@ from pointsman.engine.state.state_pointer import Handle, open_state, open_world
 from pointsman.experiment import RunOptions
 from pointsman.policies.registry import get_policy
 from pointsman.types import NEVER_MS
-from tests.compiled import compiled
+from tests.engine.jit.compiled import compiled
 
 SLOTS = 60
 

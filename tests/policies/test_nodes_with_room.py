@@ -6,7 +6,7 @@ import pytest
 from pointsman.engine.jit.compile import exported
 from pointsman.engine.placement.eligible import some_node_with
 from pointsman.engine.state.state_pointer import open_state
-from tests.compiled import compiled
+from tests.engine.jit.compiled import compiled
 from tests.oracle.model import Node
 
 from .pickers.test_gpu_pickers import Cluster

@@ -17,7 +17,7 @@ from pointsman.engine.jit.store import read_object
 from pointsman.engine.jit.target import runs_here
 from pointsman.errors import RunError
 from pointsman.whole_core import _link
-from tests.compiled import environment
+from tests.engine.jit.compiled import environment
 
 from .test_lowering import NESTED
 

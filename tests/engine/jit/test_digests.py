@@ -195,7 +195,7 @@ for unit in sys.argv[1:]:
         print(unit, name, digest_of(symbol_of(unit, name), function).digest)
 """
     from pointsman.whole_core import all_units
-    from tests.compiled import environment
+    from tests.engine.jit.compiled import environment
 
     units = all_units()
     plain, compiling = (

@@ -17,7 +17,7 @@ from pointsman.engine.jit.loaded import Unit, unit
 from pointsman.engine.jit.mode import AS_PYTHON
 from pointsman.engine.jit.store import read_object
 from pointsman.types import JobState
-from tests.compiled import environment
+from tests.engine.jit.compiled import environment
 
 NESTED = f"{__package__}.nested"
 compiled = pytest.mark.skipif(AS_PYTHON, reason="nothing is compiled")
@@ -124,7 +124,7 @@ def test_what_an_object_lacks_is_known() -> None:
 
 BUILD = """
 import sys
-from pointsman.engine.jit.emit import main
+from pointsman.engine.jit.compiling.emit import main
 main(sys.argv[2:], int(sys.argv[1]))
 """
 UNITS = [

@@ -13,7 +13,7 @@ from pointsman.engine.jit.build import known, prepare
 from pointsman.engine.jit.mode import AS_PYTHON
 from pointsman.engine.jit.policy_code import units_of
 from pointsman.engine.jit.store import Object, folder, object_file, prune, read_object, write_object
-from tests.compiled import environment
+from tests.engine.jit.compiled import environment
 
 JOBS = "submit_s,gpus,duration_s\n0,1,10\n"
 FIFO = "pointsman.policies.classical.fifo"

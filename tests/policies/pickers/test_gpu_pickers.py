@@ -23,7 +23,7 @@ from pointsman.policies.pickers.gpu_pickers import (
     choose_gpus,
 )
 from tests.against_oracle.replay import simulation_of
-from tests.compiled import compiled
+from tests.engine.jit.compiled import compiled
 from tests.oracle.gpu_pickers import PICKERS, Edges, offer_of
 from tests.oracle.instances import Instance
 from tests.oracle.model import Job, Node

@@ -7,7 +7,7 @@ from pointsman.engine.jit.compile import exported
 from pointsman.engine.state.state_pointer import open_state
 from pointsman.policies.placers.candidates.places import MOST, list_candidates, note_candidate
 from pointsman.policies.placers.placer import alternative_of
-from tests.compiled import compiled
+from tests.engine.jit.compiled import compiled
 from tests.oracle.model import Node
 
 from ..pickers.test_gpu_pickers import Cluster

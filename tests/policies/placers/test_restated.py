@@ -19,7 +19,7 @@ from pointsman.policies.placers.candidates.features import TABLE, measure
 from pointsman.policies.placers.candidates.neighbours import begin_decision
 from pointsman.policies.placers.lif import note_least_interference
 from pointsman.types import Reason
-from tests.compiled import compiled
+from tests.engine.jit.compiled import compiled
 from tests.free import simulate
 
 from ...engine.rate_models.two_sockets import profile, profiles, server

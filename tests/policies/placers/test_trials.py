@@ -13,7 +13,7 @@ from pointsman.engine.run.view import View
 from pointsman.engine.state.state_pointer import open_state
 from pointsman.policies.sdk import rate_beside_others, take_off, try_on
 from pointsman.types import Reason
-from tests.compiled import compiled
+from tests.engine.jit.compiled import compiled
 from tests.free import simulate
 
 from ...engine.rate_models.two_sockets import profile, profiles, server

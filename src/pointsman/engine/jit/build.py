@@ -79,7 +79,7 @@ def _compile(lacking: list[str], tell: Callable[[float], None]) -> None:
     with (
         tempfile.TemporaryFile("w+") as errors,
         subprocess.Popen(
-            [sys.executable, "-m", "pointsman.engine.jit.emit", *lacking], env={**os.environ, **own},
+            [sys.executable, "-m", "pointsman.engine.jit.compiling.emit", *lacking], env={**os.environ, **own},
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, text=True,
         ) as child,
     ):  # fmt: skip

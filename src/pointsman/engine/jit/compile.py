@@ -1,16 +1,18 @@
 """The decorators of compiled code: `core` and `cold` for what is compiled into its callers, `exported` for what is
 called from outside.
 
-They leave a function as it is, except in the process that compiles it (`engine.jit.emit`).
+They leave a function as it is, except in the process that compiles it (`engine.jit.compiling.emit`).
 """
 
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from pointsman.engine.jit.mode import AS_PYTHON, COMPILING
+from pointsman.engine.jit.mode import AS_PYTHON
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+MAKERS: dict[str, Callable[..., Any]] = {}
+"""By decorator, what the process that compiles makes of a function; nothing elsewhere."""
 ARGUMENTS: dict[str, Any] = {}
 """Types of arguments beside Numba's own, by name: how they are laid out."""
 BY_ADDRESS: dict[int, Callable[..., Any]] = {}
@@ -19,22 +21,14 @@ BY_ADDRESS: dict[int, Callable[..., Any]] = {}
 
 def core(function: F) -> F:
     """Compile `function` into whatever calls it, always inlined."""
-    if not COMPILING:
-        return function
-    from pointsman.engine.jit.lowering import helper
-
-    return helper(function, forceinline=True)
+    return MAKERS["core"](function) if MAKERS else function
 
 
 def cold(function: F) -> F:
     """Compile `function` into what calls it, inlined only if LLVM finds that this pays: for what is rarely called, or
     long and called from several places.
     """
-    if not COMPILING:
-        return function
-    from pointsman.engine.jit.lowering import helper
-
-    return helper(function, forceinline=False)
+    return MAKERS["cold"](function) if MAKERS else function
 
 
 def exported(signature: str, *, releases_gil: bool = False) -> Callable[[F], F]:
@@ -51,11 +45,7 @@ def exported(signature: str, *, releases_gil: bool = False) -> Callable[[F], F]:
         marked.signature, marked.releases_gil = signature, releases_gil
         if AS_PYTHON:
             BY_ADDRESS[id(function)] = function
-        if not COMPILING:
-            return function
-        from pointsman.engine.jit.lowering import called_by_symbol
-
-        return called_by_symbol(function, signature)
+        return MAKERS["exported"](function) if MAKERS else function
 
     return made
 

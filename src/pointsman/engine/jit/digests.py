@@ -24,7 +24,8 @@ from pointsman.engine.jit.target import target
 _COMPILERS = ("numba", "llvmlite", "numpy")
 _ENGINE = "pointsman.engine"
 _MAKERS = (
-    *(f"{_ENGINE}.jit.{name}" for name in ("compile", "digests", "emit", "kept_helpers", "lowering", "python_calls")),
+    *(f"{_ENGINE}.jit.{name}" for name in ("compile", "digests")),
+    *(f"{_ENGINE}.jit.compiling.{name}" for name in ("called", "emit", "kept_helpers", "lowering", "python_calls")),
     *(f"{_ENGINE}.state.{name}" for name in ("jit_arrays", "state_pointer")),
 )
 """Modules that all machine code is made with."""

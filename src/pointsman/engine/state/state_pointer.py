@@ -159,7 +159,7 @@ else:
     from numba import types
     from numba.extending import intrinsic
 
-    from pointsman.engine.jit.lowering import TYPES
+    from pointsman.engine.jit.compiling.lowering import TYPES
     from pointsman.engine.state.jit_arrays import directory_type
     from pointsman.engine.state.jit_arrays import prefetch as prefetch
 

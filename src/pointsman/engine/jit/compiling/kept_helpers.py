@@ -5,18 +5,20 @@ edited. What is needed of a helper is its signature and its IR. Both are the sam
 counter of a process in it, and it names the helpers that it calls instead of holding them.
 """
 
+import functools
 import hashlib
 import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from numba import njit
 from numba.core import sigutils
 from numba.core.compiler import CompileResult
 from numba.core.environment import Environment
 
+from pointsman.engine.jit.compiling.lowering import FLAGS, Compiler, PlainIR
 from pointsman.engine.jit.digests import content_of, made_with
-from pointsman.engine.jit.lowering import PlainIR
 from pointsman.engine.jit.store import folder, read_checked, write_checked
 
 _DISPATCHERS: dict[tuple[str, str], Any] = {}
@@ -84,7 +86,17 @@ class KeptForms:
         return folder() / f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.ir"
 
 
-def keep(dispatcher: Any) -> None:
+@functools.cache
+def helper(function: Callable[..., Any], *, forceinline: bool) -> Any:
+    """Numba's object of a helper."""
+    made: Any = njit(
+        forceinline=forceinline, no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=Compiler, **FLAGS
+    )(function)
+    _keep(made)
+    return made
+
+
+def _keep(dispatcher: Any) -> None:
     """Keep the compiled forms of a helper from now on, if any process finds it by its module and its name."""
     function = dispatcher.py_func
     if "<" not in function.__qualname__:

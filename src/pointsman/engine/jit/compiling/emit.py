@@ -1,9 +1,10 @@
-"""Machine code made ahead of time, in a process of its own: ``python -m pointsman.engine.jit.emit UNIT ...``.
+"""Machine code made ahead of time, in a process of its own: ``python -m pointsman.engine.jit.compiling.emit UNIT ...``.
 
 Nothing that is compiled here runs here. Each exported function becomes an object of its own, with all helpers below it
 inside; what it calls of other exported functions, of libm and of Python is left to whoever loads it.
 """
 
+import functools
 import gc
 import os
 import sys
@@ -14,9 +15,12 @@ from typing import Any
 from llvmlite import binding, ir
 from numba.core import types
 
+from pointsman.engine.jit.compile import MAKERS
+from pointsman.engine.jit.compiling.called import called_by_symbol
+from pointsman.engine.jit.compiling.kept_helpers import helper
+from pointsman.engine.jit.compiling.lowering import modules_below, parse_signature
+from pointsman.engine.jit.compiling.python_calls import Wrapper
 from pointsman.engine.jit.digests import digest_of
-from pointsman.engine.jit.lowering import helper, modules_below, parse_signature
-from pointsman.engine.jit.python_calls import Wrapper
 from pointsman.engine.jit.store import Object, read_object, write_object
 from pointsman.engine.jit.target import target
 from pointsman.engine.jit.units import functions_of, symbol_of
@@ -102,6 +106,12 @@ def main(units: Iterable[str], processes: int) -> None:
         for done, _ in enumerate(pool.imap_unordered(_make, sorted(sizes, key=sizes.__getitem__)), 1):
             print(done / len(found), flush=True)
 
+
+MAKERS.update(
+    core=functools.partial(helper, forceinline=True),
+    cold=functools.partial(helper, forceinline=False),
+    exported=called_by_symbol,
+)
 
 if __name__ == "__main__":
     main(sys.argv[1:], len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)

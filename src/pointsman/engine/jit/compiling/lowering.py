@@ -6,18 +6,14 @@ again within its callers. Here a helper is lowered and no more. This relies on N
 pinned (``tests/engine/jit/test_lowering.py`` tests what is relied on).
 """
 
-import functools
-import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
-from llvmlite import binding, ir
-from numba import njit
-from numba.core import cgutils, typed_passes, types, typing, untyped_passes
+from llvmlite import binding
+from numba.core import typed_passes, types, untyped_passes
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase
 from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
-from numba.extending import intrinsic
 
 FLAGS: dict[str, Any] = {"error_model": "numpy", "_nrt": False, "nogil": True}
 """``_nrt=False`` switches reference counting off: a function of the core may not allocate."""
@@ -120,7 +116,9 @@ _PASSES = (
 """Of Numba's passes those that the core needs, and ours."""
 
 
-class _Compiler(CompilerBase):  # type: ignore[misc]
+class Compiler(CompilerBase):  # type: ignore[misc]
+    """For what is compiled into its callers."""
+
     def define_pipelines(self) -> list[PassManager]:
         """Ours."""
         manager = PassManager("pointsman")
@@ -130,40 +128,6 @@ class _Compiler(CompilerBase):  # type: ignore[misc]
         return [manager]
 
 
-@functools.cache
-def helper(function: Callable[..., Any], *, forceinline: bool) -> Any:
-    """Numba's object of a helper."""
-    from pointsman.engine.jit.kept_helpers import keep
-
-    made: Any = njit(
-        forceinline=forceinline, no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=_Compiler, **FLAGS
-    )(function)
-    keep(made)
-    return made
-
-
 def parse_signature(text: str) -> Any:
     """Numba's object of a signature."""
     return eval(text, TYPES, vars(types))
-
-
-def called_by_symbol(function: Any, signature: str) -> Any:
-    """What compiled code calls in the place of an exported function: machine code that is linked later."""
-
-    def codegen(context: Any, builder: Any, called: Any, args: Any) -> Any:
-        kind = ir.FunctionType(context.get_value_type(called.return_type), map(context.get_value_type, called.args))
-        outside = cgutils.get_or_insert_function(builder.module, kind, f"{function.__module__}.{function.__name__}")
-        return builder.call(outside, args)
-
-    def typed(typingctx: Any, *args: Any) -> Any:
-        wanted = parse_signature(signature)
-        return typing.signature(wanted.return_type, *wanted.args), codegen
-
-    context = inspect.Parameter("typingctx", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    parameters = [context, *inspect.signature(function).parameters.values()]
-    typed.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    typed.__name__, typed.__module__ = function.__name__, function.__module__
-    made: Any = intrinsic(typed)
-    made.body, made.py_func = helper(function, forceinline=False), function
-    made.signature, made.releases_gil = function.signature, function.releases_gil
-    return made
