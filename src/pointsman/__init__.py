@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from pointsman.capacity.result import Capacity
     from pointsman.cluster import Cluster, load_cluster
     from pointsman.engine.run.result import Result
-    from pointsman.report import compare, read_run, summarise, write_run
-    from pointsman.sweeps import sweep
+    from pointsman.report import read_run, summarise, write_run
+    from pointsman.sweeps import compare, sweep
     from pointsman.workload import Workload, generate, read_workload, scheduled, write_workload
 
 __all__ = [
@@ -42,7 +42,7 @@ __getattr__, __dir__ = lazy_names(
         "Cluster": "cluster",
         "Result": "engine.run.result",
         "Workload": "workload",
-        "compare": "report",
+        "compare": "sweeps",
         "find_capacity": "capacity.finding",
         "generate": "workload",
         "load_cluster": "cluster",
