@@ -12,10 +12,10 @@ import textwrap
 from typing import Any
 
 import numpy as np
-
-from pointsman.engine.actions.python_policy_hooks import decide, on_event, on_run
 from pointsman.engine.jit.ahead import MAIN_LOOP
 from pointsman.engine.jit.loading import load_beside
+
+from pointsman.engine.actions.python_policy_hooks import decide, on_event, on_run
 from pointsman.engine.state import records
 from pointsman.engine.state.records import Int
 from pointsman.engine.state.state_pointer import STATE_ARRAYS, WORLD_ARRAYS, open_state

@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from pointsman.capacity.finding import find_capacity
     from pointsman.capacity.result import Capacity
     from pointsman.cluster import Cluster, load_cluster
-    from pointsman.report import compare, read_run, summarise, write_run
+    from pointsman.report import read_run, summarise, write_run
     from pointsman.report.result import Result
-    from pointsman.sweeps import sweep
+    from pointsman.sweeps import compare, sweep
     from pointsman.workload import Workload, generate, read_workload, scheduled, write_workload
 
 __all__ = [
@@ -42,7 +42,7 @@ __getattr__, __dir__ = lazy_names(
         "Cluster": "cluster",
         "Result": "report.result",
         "Workload": "workload",
-        "compare": "report",
+        "compare": "sweeps",
         "find_capacity": "capacity.finding",
         "generate": "workload",
         "load_cluster": "cluster",

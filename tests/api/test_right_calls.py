@@ -29,10 +29,9 @@ class Mine:
     [
         (
             (JOBS, "1x4", ["fifo", "srtf"]),
-            "simulate runs one policy, not 2: call pointsman.sweep(workload, cluster, ['fifo', 'srtf']), or "
-            "pointsman.compare([pointsman.simulate(workload, cluster, policy) for policy in ['fifo', 'srtf']])",
+            "simulate runs one policy, not 2: call pointsman.compare(workload, cluster, ['fifo', 'srtf'])",
         ),
-        ((JOBS, "1x4", (Mine(), "fifo")), "not 2: call pointsman.sweep(workload, cluster, policies), or"),
+        ((JOBS, "1x4", (Mine(), "fifo")), "not 2: call pointsman.compare(workload, cluster, policies)"),
         ((JOBS, "1x4", Mine), "the policy is the class Mine: give an object of it, Mine()"),
         ((JOBS, "1x4", None), "the policy is None: give a name such as 'fifo', or an object with the method decide"),
         ((JOBS, "1x4", 7), "the policy is int 7: give a name"),
@@ -65,9 +64,37 @@ def test_parameters_of_an_object_are_its_own_not_the_defaults_of_its_class() -> 
     assert labels == ["mine (every=7)", "mine (every=8)"]
 
 
-@pytest.mark.parametrize("given", [pointsman.simulate(JOBS, "1x4", "fifo"), JOBS, "fifo", ["fifo", "srtf"]])
+RESULT = pointsman.simulate(JOBS, "1x4", "fifo")
+
+
+@pytest.mark.parametrize(
+    "given", [(RESULT,), (RESULT, RESULT), (JOBS,), ("fifo",), (["fifo", "srtf"],), ([RESULT, "fifo"],)]
+)
 def test_what_is_no_list_of_results_is_not_compared(given: Any) -> None:
     with pytest.raises(
-        UsageError, match=r"compare takes a list of results, .*: pointsman.compare\(\[pointsman.simulate"
+        UsageError, match=r"compare takes a list of results, or .*: pointsman.compare\(workload, cluster, policies\)"
     ):
-        pointsman.compare(given)
+        pointsman.compare(*given)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "said"),
+    [
+        ((JOBS, "1x4"), {}, "the policy is None: give a name such as 'fifo'"),
+        ((JOBS, "1x4", []), {}, "policies: must have at least 1 item"),
+        ((JOBS, "1x4", ["fifo", Mine]), {}, "the policy is the class Mine: give an object of it, Mine()"),
+        ((JOBS, ["1x4", "2x4"], "fifo"), {}, "compare takes one value of cluster; pointsman.sweep takes several"),
+        ((JOBS, "1x4", "fifo"), {"load": [0.5, 0.6]}, "compare takes one value of load; pointsman.sweep takes several"),
+        ((JOBS, CLUSTER, "fifo"), {}, "give a name, a shorthand such as '16x8', or a file as text"),
+        (("1x4", JOBS, "fifo"), {}, f"the workload '1x4' is a cluster: {IN_ORDER}"),
+        (([RESULT], "1x4", "fifo"), {}, "the workload is list [Result(fifo"),
+        ((JOBS, "1x4", "fifo"), {"seed": 1}, "compare has no option 'seed' (did you mean 'seeds'"),
+        ((JOBS, "1x4", "fifo"), {"baseline": "srtf"}, "the baseline 'srtf' is not among the policies compared (fifo)"),
+        (([RESULT],), {"seeds": 2}, "seeds is for runs to be simulated: pointsman.compare(workload, cluster, policies"),
+        (([],), {}, "no run to report"),
+    ],
+)
+def test_the_right_call_of_compare_is_said(arguments: tuple, options: dict[str, Any], said: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        pointsman.compare(*arguments, **options)
+    assert said in str(refused.value)

@@ -23,6 +23,7 @@ def searched(first: int, most: int, meets: Callable[[int], bool]) -> tuple[int |
 
 @given(st.integers(1, 500), st.integers(1, 600))
 @example(1, 1)
+@example(3, 2)
 @example(500, 1)
 @example(500, 600)
 def test_where_larger_is_better_it_is_the_least_that_meets(first: int, needed: int) -> None:

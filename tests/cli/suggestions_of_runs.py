@@ -47,12 +47,6 @@ OF_RUNS = [
         "'pointsman compare' takes several", "simulate -c grid.yaml", "'pointsman ([a-z]+)'", ("{0} -c grid.yaml",)
     ),
     Suggestion(
-        "is not among the policies compared",
-        f"{FIFO} --baseline sjf",
-        r"compared \((\w+)\)",
-        (f"{FIFO} --baseline {{0}}",),
-    ),
-    Suggestion(
         "takes NAME.PARAM=VALUE",
         "compare jobs.csv --cluster 2x4 --policy srtf --set x",
         "like ([^ ,]+),",

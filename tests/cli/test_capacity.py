@@ -87,7 +87,7 @@ def test_what_keeps_jobs_from_running_is_no_want_of_gpus(more: list[str], four: 
 def test_mistakes_are_found_before_any_run(
     more: list[str], said: str, four: str, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pointsman.capacity.finding.figure_of", lambda *_: pytest.fail("a run began"))
+    monkeypatch.setattr("pointsman.capacity.trials.figures_of", lambda *_: pytest.fail("a run began"))
     where = [] if "--cluster" in more else ["--cluster", "2x1"]
     done = command("capacity", four, *where, "--policy", "fifo", *more)
     assert (done.code, said in done.err, done.out) == (2, True, ""), done.err

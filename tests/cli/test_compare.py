@@ -32,7 +32,7 @@ def test_the_baseline_can_be_chosen(command: Command, jobs: str) -> None:
         json.loads(command("compare", jobs, *TWO, "--baseline", "srtf", "--format", "json").out)["baseline"] == "srtf"
     )
     done = command("compare", jobs, *TWO, "--baseline", "las")
-    assert (done.code, "--baseline 'las' is not among the policies compared (fifo, srtf)" in done.err) == (2, True)
+    assert (done.code, "the baseline 'las' is not among the policies compared (fifo, srtf)" in done.err) == (2, True)
 
 
 def test_all_are_the_built_in_policies(command: Command, jobs: str) -> None:

@@ -162,6 +162,38 @@ def test_by_default_one_seed_is_enough(command: Command, two: str, tmp_path: Pat
     assert {row["seeds"] for row in points(tmp_path / "all" / "price.csv").values()} == {"0 1"}
 
 
+def test_by_default_one_workload_is_enough(command: Command, here: Path) -> None:
+    like = ("--like", "philly", "--jobs", "60", "--cluster", "2x4", "--load", "0.9", "--seed", "7")
+    command("trace", "generate", *like, "-o", "drawn.parquet")
+    done = command("compare", "drawn.parquet", "--cluster", "2x4", *FREE[4:], "--workload-seeds", "3-4", "-o", "out")
+    said = " ".join(done.out.split())
+    assert "Only one run of each policy was simulated, with workload seed 3 and seed 0; --price simulates all." in said
+
+
+IN_PYTHON = """
+class Shortest:
+    name, needs = "shortest", "oracle"
+
+    def decide(self, view):
+        for job in view.pending:
+            for other in view.running:
+                if view.jobs["estimate"][job] < view.jobs["estimate"][other] / 2:
+                    view.preempt(other)
+            view.start(job)
+"""
+
+
+@pytest.mark.parametrize(("seeds", "intervals"), [("0", {0, 14400}), ("0-1", {0, 3600, 14400})])
+def test_by_default_a_policy_in_python_is_simulated_as_often_as_before(
+    command: Command, two: str, here: Path, seeds: str, intervals: set[int]
+) -> None:
+    Path("shortest.py").write_text(IN_PYTHON, encoding="utf-8")
+    args = (*FREE[:6], "--policy", "shortest.py:Shortest", "--seeds", seeds)
+    done = command("compare", two, *args, "-o", "out")
+    assert done.code == 0, done.err
+    assert {interval for _, interval in points(Path("out/price.csv"))} == intervals
+
+
 def test_a_run_of_periodic_checkpoints_is_one_of_the_intervals(command: Command, two: str) -> None:
     args = ("compare", two, *FREE[2:], "--overheads", "periodic", "--price", "0,30m", "--format", "json")
     found = json.loads(command(*args).out)

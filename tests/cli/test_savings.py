@@ -11,6 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from pointsman.capacity.trials import Figures, figures_of
+from pointsman.cluster import Cluster
+from pointsman.experiment import CellSpec
+from pointsman.sweeps.runs import Run
+from pointsman.workload import Workload
+
 from .conftest import Command
 
 FOUR = "submit_s,gpus,duration_s\n0,1,100\n0,1,100\n0,1,10\n0,1,10\n"
@@ -32,6 +38,22 @@ def test_worked_by_hand(command: Command, here: Path) -> None:
     }
     assert found["jct_mean_s"] == ("sjf", 105.0, "1", "1")
     assert found["jct_p99_s"] == ("sjf", 110.0, "2", "0")
+
+
+def test_each_size_is_simulated_once(command: Command, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For the mean and the tail, and the whole cluster for both policies."""
+    Path("four.csv").write_text(FOUR, encoding="utf-8")
+    simulated = []
+
+    def figures(spec: CellSpec, workload: Workload, run: Run, cluster: Cluster, metrics: list[str]) -> Figures:
+        simulated.append((run.label, cluster.gpus))
+        return figures_of(spec, workload, run, cluster, metrics)
+
+    monkeypatch.setattr("pointsman.capacity.trials.figures_of", figures)
+    for more in ([], ["-o", "saved"]):
+        command("capacity", "four.csv", "--cluster", "4x1", *WHOLE[2:], *more)
+        assert sorted(simulated) == sorted(set(simulated)) and ("sjf", 4) in simulated and ("sjf", 2) in simulated
+        simulated.clear()
 
 
 def test_a_table_and_a_file(command: Command, here: Path) -> None:

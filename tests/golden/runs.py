@@ -68,7 +68,7 @@ def _generated(like: str, jobs: int, gpus: int, load: float, seed: int) -> point
 
 
 def _untrained(agent: str, folder: Path) -> str:
-    from tests.learn.test_learned_policies import untrained
+    from tests.learn.policies.test_learned_policies import untrained
 
     return f"{agent}:{untrained(agent, folder / 'checkpoint', **UNTRAINED[agent])}"
 

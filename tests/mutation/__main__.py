@@ -4,13 +4,14 @@ import argparse
 import random
 import sys
 import tempfile
+from functools import cache, partial
 from pathlib import Path
 
 from tests.mutation.points import KINDS, Point, all_points
 from tests.mutation.quick import Baseline, copied, killed_by
+from tests.mutation.rooms import room_of
 
 PACKAGE = Path(__file__).parents[2] / "src" / "pointsman"
-FOLDERS = ("engine", "report")
 
 
 def drawn(points: list[Point], seed: int, count: int) -> list[Point]:
@@ -34,15 +35,15 @@ def main() -> int:
     parser.add_argument("--limit", type=float, default=60.0, metavar="S", help="Seconds for the tests of a mutant.")
     parser.add_argument("--first", type=int, default=1, metavar="N", help="Number of the mutant to begin with.")
     options = parser.parse_args()
-    points = [point for point in all_points(PACKAGE, FOLDERS) if options.file in point.file]
+    points = [point for point in all_points(PACKAGE) if options.file in point.file]
     mutants = drawn(points, options.seed, options.count)
     print(f"{len(mutants)} of {len(points)} mutants", flush=True)
     survivors = []
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         package = copied(PACKAGE, Path(folder))
-        baseline = Baseline.of(PACKAGE)
+        baseline_of = cache(partial(Baseline.of, package=PACKAGE))
         for number, point in list(enumerate(mutants, 1))[options.first - 1 :]:
-            found = killed_by(point, package, baseline, options.limit)
+            found = killed_by(point, package, baseline_of(room_of(point.file)), options.limit)
             told = point.told((PACKAGE / point.file).read_bytes())
             print(f"{number:3} {found or 'SURVIVED'}: {told}", flush=True)
             survivors += [] if found else [told]

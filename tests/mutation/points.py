@@ -132,7 +132,10 @@ def _calls(node: ast.Call) -> Iterator[Change]:
             yield "tie", *at, repr(SWAPPED[value.value])
 
 
-def all_points(package: Path, folders: tuple[str, ...]) -> list[Point]:
-    """Of every source in these folders of the package, however deep."""
-    files = sorted(path for folder in folders for path in (package / folder).rglob("*.py"))
-    return [point for path in files for point in points_of(path.relative_to(package).as_posix(), path.read_bytes())]
+def all_points(package: Path) -> list[Point]:
+    """Of every source of the package."""
+    return [
+        point
+        for path in sorted(package.rglob("*.py"))
+        for point in points_of(path.relative_to(package).as_posix(), path.read_bytes())
+    ]

@@ -14,24 +14,20 @@ from pathlib import Path
 import coverage
 
 from tests.mutation.points import Point
+from tests.mutation.rooms import Room, room_of
 
-TESTS = Path(__file__).parents[1]
-ROOT = TESTS.parent
-QUICK = (
-    "mutation/small_worlds.py", "policies/test_gandiva.py", "engine/rate_models/test_gpu_sharing.py",
-    "engine/rate_models/test_iterations.py", "engine/rate_models/test_rates.py",
-    "report/test_metrics.py", "report/test_bound.py", "report/test_shared.py", "report/test_proximity.py",
-    "report/test_units.py", "report/test_compare.py", "report/test_rundir.py",
-)  # fmt: skip
+ROOT = Path(__file__).parents[2]
 MOST_S = 4.0
-"""Of computing of one test, without the JIT and with its lines noted."""
+"""Of computing of one test, with its lines noted."""
+NO_TESTS = 5
+"""Exit code of pytest where all tests of a file are left out."""
 
 
-def environment(package: Path, home: Path, **more: str) -> dict[str, str]:
-    """`home` is where the engine puts the copies of modules that it runs."""
-    path = os.pathsep.join([str(package.parent), str(ROOT)])
-    ours = {"PYTHONPATH": path, "POINTSMAN_HOME": str(home)}
-    return {**os.environ, **ours, "NUMBA_DISABLE_JIT": "1", "POINTSMAN_ORACLE_INSTANCES": "20", **more}
+def environment(room: Room, package: Path, home: Path, **more: str) -> dict[str, str]:
+    """`home` is where the engine puts the copies of modules that it runs without the JIT."""
+    ours = {"PYTHONPATH": os.pathsep.join([str(package.parent), str(ROOT)]), "POINTSMAN_ORACLE_INSTANCES": "20"}
+    plain = {"POINTSMAN_HOME": str(home), "NUMBA_DISABLE_JIT": "1"} if room.compiled else {}
+    return {**os.environ, **ours, **plain, **more}
 
 
 def pytest_command(*arguments: str) -> list[str]:
@@ -50,19 +46,21 @@ class Baseline:
     package: Path
 
     @classmethod
-    def of(cls, package: Path) -> "Baseline":
-        """Of this package; kept from run to run, for each file of tests, as long as neither it nor the package changes.
+    def of(cls, room: Room, package: Path) -> "Baseline":
+        """Of the tests of a room; kept from run to run, for each file of tests, as long as neither it nor the package
+        changes.
 
         Raises:
             RuntimeError: some of the tests fail.
         """
         took_s: dict[str, float] = {}
         lines = []
-        for name in QUICK:
-            folder = _timed(package, TESTS / name)
+        for file in room.files():
+            folder = _timed(room, package, file)
             took_s |= json.loads((folder / "took.json").read_text())
-            lines.append(coverage.CoverageData(str(folder / "coverage")))
-            lines[-1].read()
+            if (folder / "coverage").exists():
+                lines.append(coverage.CoverageData(str(folder / "coverage")))
+                lines[-1].read()
         return cls(took_s, lines, package)
 
     def tests_of(self, point: Point, limit_s: float) -> list[str]:
@@ -92,9 +90,9 @@ class Baseline:
         return re.fullmatch(rf"{Path(file).stem}(_\w+)?_[0-9a-f]{{12}}\.py", measured.name) is not None
 
 
-def _timed(package: Path, tests: Path) -> Path:
+def _timed(room: Room, package: Path, tests: Path) -> Path:
     """A folder with the notes on a file of tests, made if it is not there."""
-    digest = hashlib.sha256(str(tests.relative_to(ROOT)).encode() + tests.read_bytes())
+    digest = hashlib.sha256(f"{tests.relative_to(ROOT)} {room.compiled}".encode() + tests.read_bytes())
     for path in sorted(package.rglob("*.py")):
         digest.update(path.read_bytes())
     folder = Path(tempfile.gettempdir()) / f"pointsman-mutation-{digest.hexdigest()[:16]}"
@@ -107,11 +105,13 @@ def _timed(package: Path, tests: Path) -> Path:
     done = subprocess.run(
         [sys.executable, "-m", "coverage", "run", *measured, *pytest_command(str(tests))],
         cwd=ROOT,
-        env=environment(package, home, POINTSMAN_MUTATION_MOST_S=str(MOST_S), POINTSMAN_MUTATION_NOTES=str(notes)),
+        env=environment(
+            room, package, home, POINTSMAN_MUTATION_MOST_S=str(MOST_S), POINTSMAN_MUTATION_NOTES=str(notes)
+        ),
         capture_output=True,
         text=True,
     )
-    if done.returncode != 0:
+    if done.returncode not in (0, NO_TESTS):
         notes.unlink(missing_ok=True)
         said = done.stdout[-3000:] + done.stderr[-3000:]
         raise RuntimeError(f"tests fail without any mutant:\n{said}")
@@ -135,7 +135,7 @@ def killed_by(point: Point, package: Path, baseline: Baseline, limit_s: float) -
         done = subprocess.run(
             [sys.executable, *pytest_command("-x", *tests)],
             cwd=ROOT,
-            env=environment(package, package.parent / "home"),
+            env=environment(room_of(point.file), package, package.parent / "home"),
             capture_output=True,
             text=True,
             timeout=30 + limit_s,

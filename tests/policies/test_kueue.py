@@ -184,6 +184,39 @@ def test_jobs_of_the_same_queue_may_be_preempted() -> None:
     ]  # fmt: skip
 
 
+def test_a_queue_that_holds_its_quota_may_borrow_for_a_job_that_preempts_its_own() -> None:
+    """team-a holds all of its four. With one GPU free, one of its jobs makes room for two, and it borrows a fifth."""
+    jobs = of(*singles("team-a", 4), *singles("team-b", 2), (10, 2, 10, "team-a", 2))
+    params = {"nominal_quota": {"team-a": 4, "team-b": 4}, "within_cluster_queue": "LowerPriority"}
+    done = simulate(jobs, "7x1", "kueue", params=params, placement="spread", audit=True).jobs
+    assert (done["start_s"][-1], done["preemptions"].sum()) == (10.0, 1)
+
+
+WITHIN: dict[str, Any] = {"nominal_quota": {"a": 4}, "within_cluster_queue": "LowerPriority"}
+
+
+def test_the_first_job_of_all_may_be_preempted_and_goes_on_before_later_ones() -> None:
+    jobs = of((0, 4, 100, "a"), (5, 4, 50, "a"), (10, 4, 20, "a", 2))
+    done = simulate(jobs, "4x1", "kueue", params=WITHIN, audit=True).jobs
+    assert (done["preemptions"].to_list(), done["end_s"].to_list()) == ([1, 0, 0], [120.0, 170.0, 30.0])
+
+
+def test_jobs_that_need_not_go_stay() -> None:
+    """The latest job is too small to make room alone; with the one before it, it need not go."""
+    jobs = of((0, 3, 100, "a"), (5, 1, 100, "a"), (10, 3, 20, "a", 2))
+    done = simulate(jobs, "4x1", "kueue", params=WITHIN, placement="spread", audit=True).jobs
+    assert done["preemptions"].to_list() == [1, 0, 0]
+
+
+def test_after_a_preemption_the_quota_is_what_it_was() -> None:
+    """Four more jobs of queue a come while the wide one holds its quota, and the cluster has free GPUs."""
+    jobs = of(*singles("a", 4), (10, 4, 20, "a", 2), *[(15, 1, 50, "a", 1)] * 4, (500, 1, 1, "b"))
+    params = WITHIN | {"nominal_quota": {"a": 4, "b": 8}, "cohort": {"b": "other"}}
+    done = simulate(jobs, "12x1", "kueue", params=params, placement="spread", audit=True).jobs
+    assert done["preemptions"].to_list() == [1] * 4 + [0] * 6
+    assert done["start_s"].to_list()[4:9] == [10.0] + [30.0] * 4
+
+
 def test_a_preemption_that_takes_time_ends_in_the_start() -> None:
     jobs = of(*singles("team-a", 21), (10, 6, 100, "team-b"))
     result = simulate(

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pointsman
-from pointsman.errors import UsageError
+from pointsman.errors import InputError, UsageError
 from tests.free import simulate
 
 GRID = {"cluster": ["2x4", "3x4"], "policy": ["fifo", "srtf"], "load": [None, 0.9]}
@@ -111,3 +111,20 @@ def test_options_are_checked_with_every_policy_before_any_run(
     with pytest.raises(UsageError, match="'lwf' uses profiles of iterations"):
         pointsman.sweep(jobs, **GRID | {"policy": ["fifo", "lwf"]}, profile_error=0.5, directory=tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("grid", [{"cluster": "2x4", "policy": ["fifo", "srtf"]}, {"cluster": ["4x4", "2x4"]}])
+def test_jobs_that_are_too_wide_are_refused_before_any_run(
+    grid: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wide = pointsman.Workload.of({"submit_s": [0.0, 1.0], "gpus": [1, 9], "duration_s": [5.0, 5.0]})
+    monkeypatch.setattr("pointsman.sweeps.cells.simulated", lambda *_: pytest.fail("a run began"))
+    with pytest.raises(InputError, match="asks for 9 GPUs"):
+        pointsman.sweep(wide, **{"policy": "fifo"} | grid)
+
+
+def test_the_only_run_says_itself_that_a_job_is_too_wide(
+    jobs: pointsman.Workload, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pointsman.sweeps.cells.check_cluster", lambda *_: pytest.fail("its jobs are laid out twice"))
+    assert len(pointsman.sweep(jobs, "2x4", "fifo").cells) == 1

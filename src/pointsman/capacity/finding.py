@@ -1,33 +1,27 @@
 """The smallest cluster that meets a target: the runs that find it, and the call from Python."""
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import cache, partial
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from pointsman.api import simulate
 from pointsman.capacity.curve import Target, parse_target, sentence
 from pointsman.capacity.nodes import nodes_of
 from pointsman.capacity.result import Capacity
 from pointsman.capacity.scaling import scaled, size_of
 from pointsman.capacity.side_by_side import curves
-from pointsman.cluster import Cluster, load_cluster, parts
+from pointsman.capacity.trials import Trials
+from pointsman.cluster import load_cluster, parts
 from pointsman.cluster.load import check_named, check_order
 from pointsman.engine.setup.refusal import check_node_sizes
-from pointsman.errors import TooWideError, UsageError
+from pointsman.errors import UsageError
 from pointsman.experiment import CellSpec, ExperimentSpec
 from pointsman.inputs.messages import described
 from pointsman.inputs.option_types import as_list
 from pointsman.parallel.pool import workers
-from pointsman.parallel.workers import Workers
 from pointsman.policies.given import GivenPolicy
 from pointsman.progress import shown
-from pointsman.report import summarise
-from pointsman.report.result import Result
 from pointsman.sweeps.cells import check_cell, check_cluster, workloads_of
-from pointsman.sweeps.choices import call_of, choices_of
-from pointsman.sweeps.digests import run_digest, workload_digest
-from pointsman.sweeps.kept import InMemory, Store, finish
-from pointsman.sweeps.runs import Run, runs_of
+from pointsman.sweeps.choices import choices_of
+from pointsman.sweeps.kept import InMemory
 from pointsman.workload import Workload
 from pointsman.workload.given import GivenWorkload, workload_of
 
@@ -78,7 +72,7 @@ def find_capacity(
     ((jobs,),) = workloads_of(log, experiment.cells())
     check_jobs(spec, jobs)
     with workers(on, at_once) as some, shown("capacity") as tell:
-        return search(spec, jobs, some, InMemory(), tell, wanted)
+        return search(Trials(spec, jobs, some, InMemory(), [wanted.metric]), tell, wanted)
 
 
 def check_searchable(spec: CellSpec) -> None:
@@ -105,65 +99,33 @@ def check_jobs(spec: CellSpec, workload: Workload) -> None:
 
 
 def search(
-    spec: CellSpec, workload: Workload, workers: Workers, store: Store, tell: Callable[..., None], target: Target
+    trials: Trials, tell: Callable[..., None], target: Target, policies: Sequence[str] | None = None
 ) -> Capacity:
-    """Simulate clusters of one size after another until the answer of every policy is known; skips what `store` has.
+    """Simulate clusters of one size after another until the answer of every policy is known.
 
-    `tell` is told the share that is done, which is a guess, and a label.
+    Args:
+        trials: what is simulated.
+        tell: told the share that is done, which is a guess, and a label.
+        target: what is to be met, by one of the metrics of `trials`.
+        policies: labels; by default all.
     """
-    cluster = load_cluster(spec.cluster)
-    runs: dict[str, list[Run]] = {}
-    for run in runs_of(spec):
-        runs.setdefault(run.label, []).append(run)
-
-    of = cache(partial(scaled, cluster))
-    jobs, rounds = workload_digest(workload), 0
-
-    def digest(run: Run, nodes: int) -> str:
-        return run_digest(jobs, of(nodes), spec, run, target.metric, spec.window)
+    rounds = 0
 
     def measure(asked: list[tuple[str, int]]) -> list[float | None]:
         nonlocal rounds
         sizes = sorted({n for _, n in asked})
         said = " to ".join(f"{n:,}" for n in sorted({sizes[0], sizes[-1]}))
-        wanted = [(run, n) for label, n in asked for run in runs[label]]
-        missing = [each for each in wanted if not store.has(digest(*each))]
-        calls = [(spec, workload, run, of(n), target.metric) for run, n in missing]
-        for done, _ in enumerate(finish([digest(*each) for each in missing], figure_of, calls, workers, store), 1):
-            tell(1 - 2.0 ** -(rounds / 4 + done / len(calls) / 4), f"{said} nodes")
+        trials.simulate(asked, lambda share: tell(1 - 2.0 ** -(rounds / 4 + share / 4), f"{said} nodes"))
         rounds += 1
-        each = iter([store.take(digest(*one)) for one in wanted])
-        return [mean_of([next(each) for _ in runs[label]]) for label, _ in asked]
+        return [mean_of([one[target.metric] for one in trials.figures(label, n)]) for label, n in asked]
 
-    first = size_of(cluster)
+    of, first = trials.cluster_of, size_of(trials.whole)
     most = min(MOST_TIMES * first, parts.MAX_NODES)
-    all_curves = curves(list(runs), first, most, lambda n: of(n).gpus, target, measure)
-    return Capacity(target, all_curves, first, sentence(all_curves, target, lambda nodes: nodes_of(of(nodes))))
+    found = curves(policies or list(trials.runs), first, most, lambda n: of(n).gpus, target, measure)
+    return Capacity(target, found, first, sentence(found, target, lambda nodes: nodes_of(of(nodes))))
 
 
 def mean_of(values: Sequence[float | None]) -> float | None:
     """Over the seeds; None: it is unknown for one of them."""
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if len(known) == len(values) else None
-
-
-def figure_of(spec: CellSpec, workload: Workload, run: Run, cluster: Cluster, metric: str) -> float | None:
-    """One metric of one run; None: a job is too wide for this cluster, or the policy left jobs waiting."""
-    try:
-        return metrics_of(result_of(spec, workload, run, cluster), spec, [metric])[metric]
-    except TooWideError:
-        return None
-
-
-def result_of(spec: CellSpec, workload: Workload, run: Run, cluster: Cluster) -> Result:
-    """One run, without its events."""
-    policy, params = call_of(run.choice)
-    return simulate(workload, cluster, policy, params=params, **dict(spec.run_options(run.seed, log=False)))
-
-
-def metrics_of(result: Result, spec: CellSpec, metrics: Iterable[str]) -> dict[str, float | None]:
-    """Some metrics of it; None: the policy left jobs waiting."""
-    if (result.jobs["state"] == "PENDING").any():
-        return dict.fromkeys(metrics)
-    summary = summarise(result, window=spec.window)
-    return {metric: summary[metric] for metric in metrics}

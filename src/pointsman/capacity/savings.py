@@ -3,19 +3,18 @@ the whole cluster, also where preemption loses work.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from pointsman.capacity.curve import Target
-from pointsman.capacity.finding import mean_of, metrics_of, result_of, search
+from pointsman.capacity.finding import mean_of, search
 from pointsman.capacity.saved import EQUAL, Saving, Savings
-from pointsman.cluster import load_cluster
+from pointsman.capacity.scaling import size_of
+from pointsman.capacity.trials import PREEMPTS, Trials
 from pointsman.engine.setup.overheads import load_overheads
 from pointsman.errors import RunError, UsageError
 from pointsman.experiment import CellSpec
 from pointsman.parallel.workers import Workers
-from pointsman.report.metrics.price import preempts
-from pointsman.sweeps.digests import run_digest, workload_digest
-from pointsman.sweeps.kept import Store, finish
-from pointsman.sweeps.runs import Run, runs_of
+from pointsman.sweeps.kept import Store
 from pointsman.workload import Workload
 
 
@@ -48,63 +47,47 @@ def savings_of(
     Raises:
         RunError: a figure of the first policy is unknown, because jobs are left over.
     """
-    costs, whole = load_overheads(spec.overheads), _on_whole(spec, workload, workers, store)
-    preempting = {run.choice.name for run, told in whole if told["preempts"]}
+    costs, own = load_overheads(spec.overheads), Trials(spec, workload, workers, store, list(EQUAL))
+    _simulate_whole(own, list(own.runs))
+    preempting = {
+        runs[0].choice.name for label, runs in own.runs.items() if any(told[PREEMPTS] for told in own.figures(label))
+    }
     first, *others = spec.policies
     found: list[Saving] = []
     for interval_s in sorted({costs.interval_s, *intervals_s}):
-        is_own = interval_s == costs.interval_s
-        some = tuple(choice for choice in others if is_own or {first.name, choice.name} & preempting)
-        at = spec.model_copy(update={"overheads": costs.at_interval(interval_s).stated(), "policies": some})
-        if some:
-            again = first.name in preempting and not is_own  # else it is the same at every interval
-            alone = at.model_copy(update={"policies": (first,)})
-            limits = _limits(_on_whole(alone, workload, workers, store) if again else whole)
-            found += _at(interval_s, at, workload, limits, workers, store, tell)
-    return Savings(whole[0][0].label, found, costs.lost_s)
+        if interval_s == costs.interval_s:
+            found += _at(interval_s, own, tell)
+        elif some := [choice for choice in others if {first.name, choice.name} & preempting]:
+            changed = {"overheads": costs.at_interval(interval_s).stated(), "policies": (first, *some)}
+            at = replace(own, spec=spec.model_copy(update=changed), _known={})
+            found += _at(interval_s, at, tell)
+    return Savings(next(iter(own.runs)), found, costs.lost_s)
 
 
-Figures = dict[str, float | None]
+def _simulate_whole(trials: Trials, labels: Sequence[str]) -> None:
+    trials.simulate([(label, size_of(trials.whole)) for label in labels])
 
 
-def _on_whole(spec: CellSpec, workload: Workload, workers: Workers, store: Store) -> list[tuple[Run, Figures]]:
-    """Each run of `spec` with `figures_on_whole`."""
-    jobs, cluster, runs = workload_digest(workload), load_cluster(spec.cluster), runs_of(spec)
-    digests = [run_digest(jobs, cluster, spec, run, "savings", spec.window) for run in runs]
-    calls = {digest: (spec, workload, run) for digest, run in zip(digests, runs, strict=True) if not store.has(digest)}
-    for _ in finish(list(calls), figures_on_whole, list(calls.values()), workers, store):
-        pass
-    return [(run, store.take(digest)) for run, digest in zip(runs, digests, strict=True)]
-
-
-def figures_on_whole(spec: CellSpec, workload: Workload, run: Run) -> Figures:
-    """The figures of `EQUAL` of a run on the whole cluster, and ``preempts``: 1 if it does, else 0."""
-    result = result_of(spec, workload, run, load_cluster(spec.cluster))
-    return {"preempts": float(preempts(result)), **metrics_of(result, spec, EQUAL)}
-
-
-def _limits(whole: Sequence[tuple[Run, Figures]]) -> dict[str, float]:
-    """The figures of the first policy, means over its seeds.
+def _limits(trials: Trials, label: str) -> dict[str, float]:
+    """The figures of the first policy on the whole cluster, means over its seeds.
 
     Raises:
         RunError: one is unknown.
     """
-    label = whole[0][0].label
-    own = [told for run, told in whole if run.label == label]
+    own = trials.figures(label)
     known = {metric: value for metric in EQUAL if (value := mean_of([told[metric] for told in own])) is not None}
     if len(known) < len(EQUAL):
         raise RunError(f"{label} leaves jobs waiting on this cluster, so nothing can be as good; choose another")
     return known
 
 
-def _at(
-    interval_s: float, spec: CellSpec, workload: Workload, limits: dict[str, float], workers: Workers, store: Store,
-    tell: Callable[..., None],
-) -> list[Saving]:  # fmt: skip
-    whole = load_cluster(spec.cluster).gpus
+def _at(interval_s: float, trials: Trials, tell: Callable[..., None]) -> list[Saving]:
+    """What each of the others saves at one interval."""
+    first, *others = trials.runs
+    _simulate_whole(trials, [first])
     found = []
-    for metric, limit_s in limits.items():
+    for metric, limit_s in _limits(trials, first).items():
         target = Target(f"{metric}<={limit_s!r}", metric, "<=", limit_s)
-        for curve in search(spec, workload, workers, store, tell, target).curves:
-            found.append(Saving(curve.policy, interval_s, metric, limit_s, whole, curve.answer))
+        for curve in search(trials, tell, target, others).curves:
+            found.append(Saving(curve.policy, interval_s, metric, limit_s, trials.whole.gpus, curve.answer))
     return found

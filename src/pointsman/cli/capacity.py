@@ -51,6 +51,7 @@ def capacity(
     from pointsman.capacity.finding import check_jobs, check_searchable, search
     from pointsman.capacity.savings import check_several, savings_of
     from pointsman.capacity.scaling import scaled
+    from pointsman.capacity.trials import Trials
     from pointsman.cli import screen
     from pointsman.cli.compiled import prepare_code
     from pointsman.cli.experiment import resolve
@@ -82,8 +83,12 @@ def capacity(
         if not some.far:
             prepare_code((choice.name for choice in spec.policies), dict(spec))
         with screen.progress("capacity") as progress:
-            given = spec, workload, some, values_for(options.output), progress.update
-            result = savings_of(*given, intervals_s) if savings else search(*given, wanted)
+            given, tell = (spec, workload, some, values_for(options.output)), progress.update
+            result = (
+                savings_of(*given, tell, intervals_s)
+                if savings
+                else search(Trials(*given, [wanted.metric]), tell, wanted)
+            )
     with printed_first() as printing:
         printing(_show, options.format)(result)
         if options.output:

@@ -67,12 +67,14 @@ def compare(
     from pointsman.report import refuse_taken
     from pointsman.report.metrics.groups import simulated
     from pointsman.sweeps.cells import tasks_of
+    from pointsman.sweeps.choices import check_baseline
     from pointsman.sweeps.kept import results_for
     from pointsman.sweeps.price import parse_intervals_s
 
     experiment = resolve(options)
     spec = experiment.spec
-    _check_baseline(spec, baseline, imports=not options.dry_run)
+    if baseline != AS_LOGGED:
+        check_baseline(spec.policies, baseline, imports=not options.dry_run)
     _check_conditions(spec, fail_if, baseline, first_divergence=first_divergence)
     intervals_s = None if price is None else parse_intervals_s(price)
     if price is not None:
@@ -130,21 +132,6 @@ def _check_conditions(
         spec.only_cell("--first-divergence")
     if baseline == AS_LOGGED:
         spec.only_cell(f"--baseline {AS_LOGGED}")
-
-
-def _check_baseline(spec: "ExperimentSpec", baseline: str | None, *, imports: bool) -> None:
-    """Before a long run: the baseline is among the policies (or one of them with its parameters, as tables name it)."""
-    from pointsman.errors import UsageError
-    from pointsman.policies.registry import get_policy
-    from pointsman.report.units import class_name
-
-    if baseline == AS_LOGGED:
-        return
-    names = [choice.name for choice in spec.policies]
-    shown = [get_policy(name, imports=imports).title for name in names]
-    known = {*names, *shown, *map(class_name, names)}
-    if baseline is not None and not any(baseline == n or baseline.startswith(f"{n} (") for n in known):
-        raise UsageError(f"--baseline {baseline!r} is not among the policies compared ({', '.join(shown)})")
 
 
 def _divergences(spec: "CellSpec", workload: "Workload", groups: "list[Group]") -> "Iterator[str]":

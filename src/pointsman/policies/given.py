@@ -36,8 +36,7 @@ def check_object(given: object) -> None:
     if isinstance(given, list | tuple | set):
         several = quoted(given) if all(isinstance(each, str) for each in given) else "policies"
         raise UsageError(
-            f"simulate runs one policy, not {len(given)}: call pointsman.sweep(workload, cluster, {several}), or "
-            f"pointsman.compare([pointsman.simulate(workload, cluster, policy) for policy in {several}])"
+            f"simulate runs one policy, not {len(given)}: call pointsman.compare(workload, cluster, {several})"
         )
     if isinstance(given, type):
         raise UsageError(f"the policy is {described(given)}: give an object of it, {given.__name__}()")

@@ -13,6 +13,7 @@ from pointsman.errors import UsageError
 from pointsman.experiment import PolicyChoice
 from pointsman.policies.given import GivenPolicy, check_object, policy_of, stated_parameters
 from pointsman.policies.registry import get_policy
+from pointsman.report.units import class_name
 
 
 class ObjectChoice(PolicyChoice):
@@ -82,9 +83,24 @@ def _choice(policy: Any) -> PolicyChoice:
     return ObjectChoice.of(policy)
 
 
-def title_of(choice: PolicyChoice) -> str:
+def check_baseline(choices: Sequence[PolicyChoice], baseline: str | None, *, imports: bool = True) -> None:
+    """Before a long run: the baseline is among the policies (or one of them with its parameters, as tables name it).
+
+    `imports`: whether a policy in a file is imported for its name.
+
+    Raises:
+        UsageError: it is not.
+    """
+    names = [choice.name for choice in choices]
+    shown = [title_of(choice, imports=imports) for choice in choices]
+    known = {*names, *shown, *map(class_name, names)}
+    if baseline is not None and not any(baseline == name or baseline.startswith(f"{name} (") for name in known):
+        raise UsageError(f"the baseline {baseline!r} is not among the policies compared ({', '.join(shown)})")
+
+
+def title_of(choice: PolicyChoice, *, imports: bool = True) -> str:
     """The name that it goes by in tables."""
-    return choice.name if isinstance(choice, ObjectChoice) else get_policy(choice.name).title
+    return choice.name if isinstance(choice, ObjectChoice) else get_policy(choice.name, imports=imports).title
 
 
 def call_of(choice: PolicyChoice) -> tuple[GivenPolicy, dict[str, Any] | None]:

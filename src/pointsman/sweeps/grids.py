@@ -5,21 +5,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pointsman.cluster.load import check_named, check_order
-from pointsman.errors import UsageError
-from pointsman.experiment import Experiment, ExperimentSpec, Metadata
-from pointsman.inputs.did_you_mean import did_you_mean
 from pointsman.inputs.option_types import as_list
-from pointsman.parallel.pool import workers
 from pointsman.policies.given import GivenPolicy
-from pointsman.progress import shown
 from pointsman.report.grids.grid import Grid
 from pointsman.report.staging import refuse_taken
-from pointsman.sweeps.cells import run_tasks, tasks_of, workloads_of
-from pointsman.sweeps.choices import choices_of
+from pointsman.sweeps.asked import asked_of, run_cells
 from pointsman.sweeps.kept import results_for
 from pointsman.sweeps.outcome import assemble_grid
-from pointsman.workload.given import GivenWorkload, workload_of
+from pointsman.workload.given import GivenWorkload
 
 
 def sweep(
@@ -68,36 +61,13 @@ def sweep(
         UsageError: an option, a policy or a parameter is wrong, a policy object cannot be pickled, a value is given
             twice, or the directory exists.
     """
-    if unknown := [name for name in options if name not in ExperimentSpec.model_fields]:
-        raise UsageError(
-            f"sweep has no option {unknown[0]!r} ({did_you_mean(unknown[0], ExperimentSpec.model_fields)})"
-        )
-    check_order(workload)
-    check_named(cluster)
-    log = workload_of(workload)
-    spec = ExperimentSpec.checked(
-        {
-            **options,
-            "trace": log.provenance.source,
-            "cluster": cluster,
-            "policies": choices_of(as_list(policy)),
-            "load": load,
-            "estimate": estimate,
-            "seeds": as_list(seeds),
-            "workload_seeds": as_list(workload_seeds),
-            "window": window,
-        }
-    )
+    varying = {"load": load, "estimate": estimate, "seeds": as_list(seeds), "workload_seeds": as_list(workload_seeds)}
+    log, experiment = asked_of("sweep", workload, cluster, policy, {**options, **varying, "window": window}, baseline)
     target = None if directory is None else Path(directory)
     if target is not None:
         refuse_taken(target, force=force)
-    cells, store = spec.cells(), results_for(target)
+    cells, store = experiment.spec.cells(), results_for(target)
     if target is None and "log" not in options:
         cells = [replace(cell, spec=cell.spec.shown_only()) for cell in cells]
-    tasks = tasks_of(cells, workloads_of(log, cells))
-    missing = [task for own in tasks for task in own if not store.has(task.digest)]
-    with workers(on, at_once) as some, shown("sweep") as tell:
-        for _ in run_tasks(missing, some, store, tell):
-            pass
-    experiment = Experiment(metadata=Metadata(name="sweep"), spec=spec)
+    tasks = run_cells("sweep", log, cells, store, on, at_once)
     return assemble_grid(experiment, tasks, store, target, baseline=baseline, force=force)

@@ -3,12 +3,15 @@
 from collections.abc import Sequence
 
 from pointsman.cluster import load_cluster
+from pointsman.engine.run.contract import CompiledPolicy
 from pointsman.engine.setup.overheads import Overheads, load_overheads
 from pointsman.errors import UsageError
 from pointsman.inputs.durations import parse_duration_s
+from pointsman.policies.given import policy_of
 from pointsman.report.metrics.price import preempts
 from pointsman.report.result import Result
 from pointsman.sweeps.cells import Task
+from pointsman.sweeps.choices import call_of
 from pointsman.sweeps.digests import run_digest, workload_digest
 
 DEFAULT_S = (0.0, 3600.0, 14400.0)
@@ -37,8 +40,10 @@ def tasks_again(
 ) -> dict[float, list[Task]]:
     """By interval, the runs of a cell to make again: those that preempt jobs, where it changes their overheads.
 
-    Their events are not kept. Without `intervals_s` the intervals are the `DEFAULT_S`, and the runs are of the first
-    seed: the baseline's and the best other policy's, then the others' by mean JCT, up to as many as there are already.
+    Their events are not kept, so a run costs less than it did. Without `intervals_s` the intervals are the
+    `DEFAULT_S`, and the runs are of the first seed: the baseline's and the best other policy's, then the others' by
+    mean JCT, up to as many as there are already. Policies written in Python, which take most of a command's time, are
+    simulated at most as often again as they were: with one seed, at one interval more.
 
     Args:
         tasks: the runs of the cell.
@@ -51,6 +56,8 @@ def tasks_again(
     others = [s for s in intervals_s or DEFAULT_S if costs.at_interval(s) != costs]
     if intervals_s is None:
         again = _affordable(tasks, again, baseline, len(tasks) // max(len(others), 1))
+        if any(_is_in_python(task) for task, _ in again):
+            others = _ends_first(others)[: len({(id(task.workload), task.run.seed) for task in tasks})]
     if not (again and others):
         return {}
     workloads = {id(task.workload): task.workload for task, _ in again}
@@ -70,6 +77,15 @@ def _affordable(
     of_seed.sort(key=lambda one: (one[0].run.label != first, one[1].jobs["jct_s"].mean() or 0.0))
     needed = 1 + any(task.run.label == first for task, _ in of_seed)
     return of_seed[: max(most, needed)]
+
+
+def _is_in_python(task: Task) -> bool:
+    return not isinstance(policy_of(*call_of(task.run.choice))[1], CompiledPolicy)
+
+
+def _ends_first(intervals_s: Sequence[float]) -> list[float]:
+    """The longest, the shortest, and those between."""
+    return [*intervals_s[-1:], *intervals_s[:-1]]
 
 
 def _again(task: Task, workload: str, costs: Overheads) -> Task:

@@ -1,5 +1,6 @@
 """Kept columns of the log in the hands of policies, of their results and of those who take over."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -245,9 +246,22 @@ def test_a_policy_whose_column_is_not_kept_is_refused(tmp_path: Path) -> None:
             simulate(Workload.of(JOBS), "1x1", policy)
 
 
-def test_a_policy_that_requires_nothing_and_reads_a_column_all_the_same_fails() -> None:
-    with pytest.raises(RunError, match=r"policy 'looks' failed at 0.000 s: ValueError: no field of name deadline_s"):
-        simulate(Workload.of(JOBS), "1x1", Looks(lambda view: view.jobs["deadline_s"]))
+@pytest.mark.parametrize(
+    ("kept", "field", "fix"),
+    [
+        ((), "deadline_s", "--keep-columns deadline_s keeps a column of the log"),
+        ((), "pend_sinc", "did you mean 'pend_since'?"),
+        (("deadline_s",), "dead_line_s", "did you mean 'deadline_s'?"),
+    ],
+)
+def test_a_field_that_is_not_there_is_answered_with_the_one_that_was_meant(
+    kept: tuple[str, ...], field: str, fix: str
+) -> None:
+    jobs = workload(*kept) if kept else Workload.of(JOBS)
+    said = f"policy 'looks' failed at 0.000 s: ValueError: no field of name {field} in the job records ({fix})"
+    for look in (lambda view: view.jobs[field], lambda view: view.jobs[0][field]):
+        with pytest.raises(RunError, match=re.escape(said)):
+            simulate(jobs, "1x1", Looks(look))
 
 
 def test_columns_are_declared_as_a_tuple() -> None:

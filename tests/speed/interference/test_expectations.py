@@ -8,7 +8,7 @@ from pointsman.speed.interference.learned.combinations import Combination, Serve
 from pointsman.speed.interference.online.expectations import Expectations, Method, adapt, error, slope
 from pointsman.speed.interference.online.file import ServerExperience, experience_of
 from pointsman.speed.interference.online.learner import InterferenceLearner
-from pointsman.speed.interference.online.performance_model import Expected
+from pointsman.speed.interference.online.performance_model import NOISE, Expected
 
 V100, T4 = Server("v100", 2), Server("t4", 2)
 
@@ -85,12 +85,13 @@ def test_first_order_maml_goes_down_the_error_of_the_adapted_law_on_what_it_was_
     run = after(V100, b=1.2, c=1.6, d=1.1, e=1.4)
     seen = list(run.combinations.items())
     expected = Expected(tuple(run.models), np.zeros(len(run.coefficients)))
-    adapted, rest = adapt(expected, dict(seen[:2])), dict(seen[2:])
-    found, tiny = slope(adapted, rest), 1e-6
-    for k in range(len(found)):
-        ahead = np.eye(len(found))[k] * tiny
-        more, less = (error(Expected(adapted.models, adapted.values + s * ahead), rest) for s in (1, -1))
-        assert found[k] == pytest.approx((more - less) / (2 * tiny), abs=1e-8)
+    adapted, tiny = adapt(expected, dict(seen[:2])), 1e-6
+    for rest in (dict(seen[2:]), dict(seen[3:])):
+        found = slope(adapted, rest)
+        for k in range(len(found)):
+            ahead = np.eye(len(found))[k] * tiny
+            more, less = (error(Expected(adapted.models, adapted.values + s * ahead), rest) for s in (1, -1))
+            assert found[k] == pytest.approx((more - less) / (2 * tiny), abs=1e-8)
     assert error(adapted, dict(seen[:2])) < error(expected, dict(seen[:2]))
 
 
@@ -99,3 +100,35 @@ def test_first_order_maml_comes_to_expect_what_all_runs_see() -> None:
     before, once, often = (error_of(in_common([run] * n, "fomaml"), run) for n in (0, 1, 50))
     assert before > once > often
     assert often < 0.75 * before
+
+
+def test_half_of_one_measurement_is_none_and_moves_nothing() -> None:
+    (found,) = in_common([[after(V100, b=1.5)]], "fomaml")
+    assert found.coefficients == [0.0] * len(found.coefficients)
+
+
+@pytest.mark.parametrize("many", [2, 3, 5])
+def test_first_order_maml_fits_one_half_and_is_corrected_by_the_other(many: int) -> None:
+    """By the slope of the error there, over the mean square of its rows: twelve coefficients count once in each."""
+    run = after(V100, **{name: 1.2 + 0.2 * k for k, name in enumerate("bcdef"[:many])})
+    expected = Expected(tuple(run.models), np.zeros(len(run.coefficients)))
+    items = list(run.combinations.items())
+    order = np.random.default_rng(0).permutation(many)
+    half, rest = [dict(items[k] for k in some) for some in (order[: many // 2], order[many // 2 :])]
+    (found,) = in_common([[run]], "fomaml")
+    ahead, change = slope(adapt(expected, half), rest), -np.array(found.coefficients)
+    assert change == pytest.approx(ahead / 12, abs=1e-9) and np.abs(change).max() > 0.0
+
+
+def test_a_law_is_fitted_by_least_squares_with_the_precision_of_what_was_expected() -> None:
+    """At the least sum of squares, slopes of errors and of what ties the law to the expected one are in balance."""
+    run = after(V100, b=1.2, c=1.6, d=1.1)
+    expected = Expected(tuple(run.models), np.zeros(len(run.coefficients)))
+    change = adapt(expected, run.combinations).values
+    tied = (NOISE / expected.scales(expected.models)) ** 2 * change
+    pulled = len(run.combinations) * slope(Expected(expected.models, change), run.combinations)
+    assert pulled == pytest.approx(-tied, abs=1e-6) and np.abs(tied).max() > 1e-3
+
+
+def test_the_error_of_nothing_is_none() -> None:
+    assert error(Expected(("a",), np.zeros(9)), {}) == 0.0

@@ -36,6 +36,7 @@ from pointsman.engine.run.view import View
 from pointsman.engine.setup.build import parameters_of, with_larger_inbox, with_new_memory
 from pointsman.engine.setup.job_columns import NO_COLUMNS, JobColumns, check_columns_of_run
 from pointsman.engine.state.invariants import FAILURES
+from pointsman.engine.state.job_records import say_what_was_meant
 from pointsman.engine.state.records import WAITING
 from pointsman.engine.state.state_pointer import Handle
 from pointsman.errors import PointsmanError, RunError, UsageError
@@ -159,7 +160,8 @@ class Simulation:
             raise
         except BaseException as error:
             where = f"policy {title(policy)!r} failed at {self.now_ms / 1000:.3f} s"
-            raise RunError(f"{where}: {type(error).__name__}: {error} (--debug shows where)") from error
+            said = say_what_was_meant(error, self.columns.names)
+            raise RunError(f"{where}: {type(error).__name__}: {said} (--debug shows where)") from error
         self.engine_s += clock() - began
         return stop
 

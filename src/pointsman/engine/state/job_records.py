@@ -1,12 +1,14 @@
 """Records of jobs with further fields: what policies see where columns of the log were kept."""
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pointsman.engine.state.records import JOB
+from pointsman.inputs.did_you_mean import nearest
 
 
 class JobRecords:
@@ -52,3 +54,18 @@ class JobRecords:
         for name, column in self._columns.items():
             found[name] = column[several]
         return found if np.ndim(slots) else found[0]
+
+
+def say_what_was_meant(error: BaseException, columns: Iterable[str]) -> str:
+    """The error in words; if a field that job records lack was asked for, with what NumPy does not say of it.
+
+    Args:
+        error: what a policy raised.
+        columns: those of the log that are kept.
+    """
+    found = re.fullmatch("no field of name (.+)", str(error))
+    if found is None:
+        return str(error)
+    near = nearest(found[1], [*(JOB.names or ()), *columns])
+    fix = f"did you mean {near!r}?" if near else f"--keep-columns {found[1]} keeps a column of the log"
+    return f"{error} in the job records ({fix})"

@@ -110,13 +110,11 @@ def _targets(S: State, j: Int, others: bool, borrow: bool) -> Int:
         n = _release_some(S, j, True, n, borrow)
     n = _release_some(S, j, False, n, borrow)
     found = _fits_now(S, j, borrow)
-    kept = np.int64(0)
     for i in range(n - 1, -1, -1):  # those that need not go
         v = S.lists[VICTIMS, i]
         _release(S, v, -1.0)
         if found and not _fits_now(S, j, borrow):
             _release(S, v, 1.0)
-            kept += 1
         else:
             S.lists[VICTIMS, i] = -1
     chosen = np.int64(0)

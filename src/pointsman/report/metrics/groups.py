@@ -195,15 +195,15 @@ def group_runs(results: Sequence[RunData | Run], window: tuple[float, float] | N
     Raises:
         UsageError: there are none, one run is there twice, or no job was submitted in the window.
     """
-    several = isinstance(results, Iterable) and not isinstance(results, str | RunData)
-    if not several or not all(isinstance(each, RunData | Run) for each in results):
+    some = list(results) if isinstance(results, Iterable) and not isinstance(results, str | RunData) else None
+    if some is None or not all(isinstance(each, RunData | Run) for each in some):
         raise UsageError(
-            f"compare takes a list of results, not {described(results)}: "
-            "pointsman.compare([pointsman.simulate(workload, cluster, policy) for policy in policies])"
+            f"compare takes a list of results, or a workload, a cluster and policies, not {described(results)}: "
+            "pointsman.compare(workload, cluster, policies)"
         )
-    if not results:
+    runs = [result if isinstance(result, Run) else measure(result, window) for result in some]
+    if not runs:
         raise UsageError("no run to report; give at least one")
-    runs = [result if isinstance(result, Run) else measure(result, window) for result in results]
     sorts: dict[str, list[Run]] = {}
     for run in runs:
         sorts.setdefault(json.dumps(_settings(run.result), sort_keys=True, default=str), []).append(run)

@@ -49,7 +49,9 @@ EXPLAINED = (
 
 def _not_simulated(price: Price) -> Iterator[str]:
     if not price.of_all_seeds:
-        yield f"Only one run of each policy was simulated, with seed {price.points[0].seeds[0]}; --price simulates all."
+        first = next(iter(price.cells.values()))[0].first
+        drawn = "" if first.workload_seed is None else f"workload seed {first.workload_seed} and "
+        yield f"Only one run of each policy was simulated, with {drawn}seed {first.seed}; --price simulates all."
     if price.left_out:
         yield f"Not simulated: {names(price.left_out, most=len(price.left_out))}; --price simulates every policy."
 

@@ -34,8 +34,7 @@ from pointsman.report.tables.gpu_time import gpu_time_table, locality_table
 from pointsman.report.tables.tables import comparison_table, summary_table
 from pointsman.report.tables.waiting import waiting_tables
 from pointsman.report.units import duration
-
-from .small_results import Job, busy_jobs, simulate
+from tests.report.small_results import Job, busy_jobs, simulate
 
 
 @pytest.mark.parametrize("freedom", [1, 2, 3, 4, 7, 10, 29, 100])

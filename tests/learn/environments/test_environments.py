@@ -25,7 +25,7 @@ from pointsman.learn.environments import (
 
 from .small_environments import any_valid, crowded, listed, same
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SOURCES = str(Path(pointsman.__file__).parents[1])
 KINDS = {"pick": (PickJobEnv, PickJobVectorEnv), "place": (PlaceJobEnv, PlaceJobVectorEnv)}
 CASES = [
@@ -155,8 +155,8 @@ def test_gymnasiums_wrappers_take_it() -> None:
 PARITY = """
 import hashlib, sys
 import numpy as np
-from tests.learn.small_environments import any_valid, crowded
-from tests.learn.test_environments import CASES, KINDS, short
+from tests.learn.environments.small_environments import any_valid, crowded
+from tests.learn.environments.test_environments import CASES, KINDS, short
 digest, rng = hashlib.sha256(), np.random.default_rng(0)
 for kind, keywords in CASES:
     envs = KINDS[kind][1](3, **short(**keywords))

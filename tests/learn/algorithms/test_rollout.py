@@ -9,8 +9,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv  # noqa: E402
 
 from pointsman.errors import UsageError  # noqa: E402
 from pointsman.learn.algorithms.rollout import Rollout  # noqa: E402
-
-from .toy_environments import GAMMA, Corridor, side_by_side  # noqa: E402
+from tests.learn.toy_environments import GAMMA, Corridor, side_by_side  # noqa: E402
 
 
 def test_steps_by_hand() -> None:

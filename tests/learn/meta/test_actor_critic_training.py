@@ -9,8 +9,7 @@ import torch
 
 from pointsman.learn.algorithms.rollout import MASK, tensors
 from pointsman.learn.meta.actor_critic import ActorCriticWeights
-
-from .test_adaptation import environments
+from tests.learn.policies.adaptation.test_adaptation import environments
 
 CPU = torch.device("cpu")
 

@@ -1,6 +1,7 @@
 """Samplers: the same episode each time, at the load asked for, and nothing of what is held out in training."""
 
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -85,8 +86,20 @@ def test_shapes_of_a_log_need_not_fit_the_nodes(tmp_path: Path) -> None:
 def test_windows_that_the_log_has_not() -> None:
     with pytest.raises(UsageError, match="no window of 400 jobs in the held-out part, which has 300"):
         Windows(log(), jobs=400, part="held-out")(0, 32)
-    with pytest.raises(UsageError, match="train or held-out, and a share below 1"):
-        Windows(log(), held_out=1.5)(0, 32)
+    for held_out in (0.0, 1.0, 1.5):
+        with pytest.raises(UsageError, match="train or held-out, and a share below 1"):
+            Windows(log(), held_out=held_out)(0, 32)
+
+
+@pytest.mark.parametrize(
+    ("part", "held_out", "most"), [("held-out", 0.3, 300), ("train", 0.3, 700), ("train", 0.2992, 701)]
+)
+def test_a_window_has_two_jobs_or_up_to_all_of_its_part(part: Any, held_out: float, most: int) -> None:
+    for many in (2, most):
+        assert Windows(log(), jobs=many, part=part, held_out=held_out)(0, 32).jobs.height == many
+    for many in (1, most + 1):
+        with pytest.raises(UsageError, match=f"no window of {many} jobs in the {part} part, which has {most}"):
+            Windows(log(), jobs=many, part=part, held_out=held_out)(0, 32)
 
 
 def test_all_at_once_and_as_listed() -> None:

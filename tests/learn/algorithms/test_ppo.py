@@ -8,9 +8,8 @@ pytest.importorskip("gymnasium", reason="gymnasium is not installed")
 
 from pointsman.learn.algorithms.masking import draw, entropy, log_probabilities, of_actions  # noqa: E402
 from pointsman.learn.algorithms.ppo import PpoConfig, advantages, clipped_loss  # noqa: E402
-
-from .small_network import tiny_ppo  # noqa: E402
-from .toy_environments import Corridor, Shelf  # noqa: E402
+from tests.learn.small_network import tiny_ppo  # noqa: E402
+from tests.learn.toy_environments import Corridor, Shelf  # noqa: E402
 
 QUICK = PpoConfig(num_envs=8, steps=64, minibatch=128, learning_rate=3e-3)
 

@@ -20,7 +20,7 @@ with_network = pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is
 
 OPTIONS = {"contention": "duty-cycle", "node_interference": "table:sigma=0.2,seed=3"}
 BY_NAME: dict[str, Any] = OPTIONS | {"params": {"steps": 0}}
-WITH_NETWORK = Path(__file__).parents[2] / "benchmarks/metarl/trained/metarl-1"
+WITH_NETWORK = Path(__file__).parents[3] / "benchmarks/metarl/trained/metarl-1"
 CLUSTER = "8x4/rack=4,nic=10Gbps,gpu=gtx1080ti"
 
 

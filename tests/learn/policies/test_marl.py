@@ -163,7 +163,7 @@ def test_another_that_was_not_told_of_the_cluster_cannot_take_over(checkpoint: P
 def test_bad_input_is_refused(
     params: dict[str, object], said: str, checkpoint: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(Path(__file__).parents[2])
+    monkeypatch.chdir(Path(__file__).parents[3])
     jobs = generate("dl2-1-8", jobs=5, cluster_gpus=32, load=1.0, seed=2)
     with pytest.raises(PointsmanError, match=said):
         simulate(jobs, "8x4/rack=2", "marl", params={"checkpoint": str(checkpoint)} | params, **OPTIONS)

@@ -9,9 +9,8 @@ pytest.importorskip("gymnasium", reason="gymnasium is not installed")
 from pointsman.learn.algorithms.reinforce import Reinforce, ReinforceConfig, baseline, discounted  # noqa: E402
 from pointsman.learn.algorithms.rollout import Rollout  # noqa: E402
 from pointsman.learn.config import Config  # noqa: E402
-
-from .small_network import CPU, Tiny  # noqa: E402
-from .toy_environments import Corridor, Shelf, side_by_side  # noqa: E402
+from tests.learn.small_network import CPU, Tiny  # noqa: E402
+from tests.learn.toy_environments import Corridor, Shelf, side_by_side  # noqa: E402
 
 QUICK = ReinforceConfig(rollouts=16, sequences=4, longest=100, learning_rate=5e-3)
 

@@ -94,6 +94,14 @@ def test_the_metrics_of_the_episode() -> None:
     )  # fmt: skip
 
 
+def test_a_job_counts_as_ten_seconds_long_at_least() -> None:
+    """Three of 5 s, one after the other: slow-downs of 5 / 10, which counts as 1, 10 / 10 and 15 / 10."""
+    short = listed((0.0, 2, 5.0), (0.0, 2, 5.0), (0.0, 2, 5.0))
+    steps = play(pick(workload=short, reward="slowdown", gamma=1.0), 0, 0, 0)
+    assert [step[1] for step in steps] == pytest.approx([0.05 * -30.0, 0.05 * -20.0, 0.05 * -10.0])
+    assert steps[-1][4]["episode_metrics"]["slowdown_mean"] == pytest.approx(3.5 / 3)
+
+
 def test_at_the_horizon_an_episode_is_cut() -> None:
     *_, last = play(pick(horizon_s=120.0, gamma=1.0), B_FIRST, WAIT, A_NEXT)
     assert (last[2], last[3]) == (False, True)

@@ -30,8 +30,7 @@ from pointsman.report.result import Result
 from pointsman.report.rundir import write_comparison, write_run
 from pointsman.report.units import duration
 from tests import free
-
-from .small_results import Job, busy_jobs, simulate
+from tests.report.small_results import Job, busy_jobs, simulate
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 needs_chromium = pytest.mark.skipif(

@@ -17,8 +17,7 @@ from pointsman.report.metrics.groups import group_runs
 from pointsman.report.result import Result
 from pointsman.report.run_reading import is_whole_run
 from pointsman.report.rundir import write_comparison, write_run
-
-from .small_results import Job, simulate
+from tests.report.small_results import Job, simulate
 
 PARTS = ("paint", "size", "has_something", "of")
 Fail = Callable[[str, str], None]

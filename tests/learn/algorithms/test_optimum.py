@@ -14,8 +14,7 @@ from pointsman.learn.algorithms.masking import log_probabilities  # noqa: E402
 from pointsman.learn.algorithms.ppo import Ppo, PpoConfig  # noqa: E402
 from pointsman.learn.algorithms.rollout import Rollout  # noqa: E402
 from pointsman.learn.environments import Generated, Listed, PickJobEnv, PickJobVectorEnv  # noqa: E402
-
-from .small_network import CPU, tiny_network  # noqa: E402
+from tests.learn.small_network import CPU, tiny_network  # noqa: E402
 
 INSTANCES = {
     "hold a node for the gang to come": ([6, 1, 2, 2, 2], [7, 7, 5, 1, 1], [0, 0, 1, 1, 1]),

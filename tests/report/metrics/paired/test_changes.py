@@ -13,8 +13,7 @@ from pointsman.report.pages.lead import losers
 from pointsman.report.result import Result
 from pointsman.report.tables.gpu_time import locality_table
 from pointsman.report.tables.losers import change_tables, worst_jobs
-
-from .small_results import Job, simulate
+from tests.report.small_results import Job, simulate
 
 
 def pairs(gap_s: int = 100) -> list[Job]:

@@ -13,7 +13,7 @@ from pointsman.learn.environments import PickJobEnv
 
 from .small_environments import listed
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+EXAMPLES = Path(__file__).parents[3] / "examples"
 COUNTING = """
 from pointsman.engine.jit.compile import core
 

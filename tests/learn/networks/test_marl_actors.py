@@ -21,7 +21,7 @@ from pointsman.learn.setup import begin  # noqa: E402
 from pointsman.learn.training import STATE  # noqa: E402
 from pointsman.workload import generate  # noqa: E402
 from tests.free import simulate  # noqa: E402
-from tests.learn.test_marl_network import linked  # noqa: E402
+from tests.learn.networks.test_marl_network import linked  # noqa: E402
 
 CLUSTER, OWNER = "6x4/rack=2,nic=10Gbps,gpu=gtx1080ti", [0, 0, 1, 1, 2, 2]
 TRUTH = {"contention": "duty-cycle", "rate_model": "rates"}

@@ -13,8 +13,7 @@ from pointsman.report.metrics.holdings import holdings, mean_held
 from pointsman.report.metrics.steps import step_means
 from pointsman.report.result import Result
 from pointsman.report.summary import summarise
-
-from .small_results import Job, simulate
+from tests.report.small_results import Job, simulate
 
 
 @pytest.fixture

@@ -16,8 +16,8 @@ from pointsman.learn.checkpoint import Card, Named, ObservationSpec, save_policy
 from pointsman.learn.environments.compiled.observations.proximity import PLACES  # noqa: E402
 from pointsman.learn.environments.loading import shapes_of, version_of  # noqa: E402
 from pointsman.learn.networks import network_class  # noqa: E402
+from tests.explain.test_schedulers import SEED  # noqa: E402
 
-from ..explain.test_schedulers import SEED  # noqa: E402
 from .test_learned_policies import untrained  # noqa: E402
 
 WAIT = -1

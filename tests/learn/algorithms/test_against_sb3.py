@@ -16,9 +16,8 @@ from stable_baselines3.common.env_util import make_vec_env  # noqa: E402
 from pointsman.learn.algorithms.ppo import Ppo, PpoConfig  # noqa: E402
 from pointsman.learn.algorithms.rollout import Rollout  # noqa: E402
 from pointsman.learn.environments import Generated, PickJobEnv, PickJobVectorEnv  # noqa: E402
-
-from .small_network import CPU, tiny_network, tiny_ppo  # noqa: E402
-from .toy_environments import GAMMA, Corridor  # noqa: E402
+from tests.learn.small_network import CPU, tiny_network, tiny_ppo  # noqa: E402
+from tests.learn.toy_environments import GAMMA, Corridor  # noqa: E402
 
 SETTING: dict[str, Any] = {
     "cluster": "2x4", "workload": Generated("topdrl", 40, None), "observation": "vector", "rate_model": "tree",
