@@ -102,7 +102,7 @@ class Tree(BaseModel):
         from pointsman.engine.jit.loading import load_beside
 
         self.install_costs(state)
-        state.g["tree"] = load_beside("tree").tree.address
+        state.g["rating"] = load_beside("tree").tree.address
 
     def install_costs(self, state: "State") -> None:
         """The weights, by which policies may choose GPUs in any rate model."""
