@@ -18,6 +18,8 @@ NODE, RACK, POD, CLUSTER = (int(x) for x in (Locality.NODE, Locality.RACK, Local
 LEVELS = CLUSTER + 1
 FINEST = float(1 << 30)
 """Rates are rounded to whole 1/2**30, so that the last bit of a power does not decide a schedule."""
+RATE, STEP_COLUMN = 0, 1
+"""What is asked of a base model's own code about a job: its rate, in 1/2**30; its column of State.rate_steps."""
 
 accumulated_s, overlapped_s = core(step_time.accumulated_s), core(step_time.overlapped_s)
 ring_bandwidth, ring_s = core(step_time.ring_bandwidth), core(step_time.ring_s)
@@ -145,8 +147,8 @@ def rate_at(S: State, j: Int, time_s: float) -> float:
     duration was recorded, over that, and never nothing. Without a model (0) it is what the table says for its locality.
     """
     row = row_of(S, j)
-    if S.g[0].tree != 0:
-        return call_apart(S.g[0].tree, S.g[0].address, np.int64(0), j) / FINEST
+    if S.g[0].rating != 0:
+        return call_apart(S.g[0].rating, S.g[0].address, np.int64(RATE), j) / FINEST
     if time_s <= 0.0:
         return slowed_rate(S, j, S.rates[row, S.jobs[j].locality])
     if S.g[0].stages > 0:

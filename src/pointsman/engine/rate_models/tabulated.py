@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pointsman.engine.jit.compile import core
-from pointsman.engine.rate_models.rates import accumulated_s, overlapped_s, row_of
+from pointsman.engine.rate_models.rates import STEP_COLUMN, accumulated_s, overlapped_s, row_of
 from pointsman.engine.state.records import RATE_STEP, Int, State
+from pointsman.engine.state.state_pointer import call_apart
 from pointsman.types import LOCALITIES
 
 
@@ -16,21 +17,6 @@ def rate_steps(passes: NDArray[np.float64], exchange: NDArray[np.float64]) -> ND
     steps = np.zeros(passes.shape, RATE_STEP)
     steps["passes"], steps["exchange"] = passes, exchange
     return steps
-
-
-@core
-def racks_of(S: State, j: Int) -> Int:
-    """How many racks job `j` is on."""
-    S.g[0].attempt += 1
-    racks = np.int64(0)
-    i = S.jobs[j].part
-    while i >= 0:
-        R = S.racks[S.nodes[S.parts[i].node].rack]
-        if R.tally_attempt != S.g[0].attempt:
-            R.tally_attempt = S.g[0].attempt
-            racks += 1
-        i = S.parts[i].next
-    return racks
 
 
 @core
@@ -47,8 +33,8 @@ def longer_iteration(S: State, j: Int) -> float:
     """
     J = S.jobs[j]
     at, column = row_of(S, j), np.int64(0)
-    if S.g[0].tree != 0:
-        column = racks_of(S, j)
+    if S.g[0].rating != 0:
+        column = call_apart(S.g[0].rating, S.g[0].address, np.int64(STEP_COLUMN), j)
     elif S.g[0].stages > 0:
         at, column = at * S.g[0].stages + J.stage, J.gpus * LOCALITIES + J.locality
     else:

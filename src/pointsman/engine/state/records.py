@@ -436,7 +436,10 @@ SCALARS = np.dtype(
         ("node_factor", I),  # row of the factor that counts what jobs take of nodes, plus 1; 0: none does
         ("wrong_factor", I),  # row of one whose answer was no slow-down, plus 1
         ("staging", I),  # address of what knows the stages of jobs' progress
-        ("tree", I),  # address of what rates jobs by the racks, nodes and GPUs they are on
+        (
+            "rating",
+            I,
+        ),  # address of the base model's own code (`rate_models.rates.RATE`); 0: rates are in tables
         ("rack_cost", F),  # of communication, for each rack that a gang is on
         ("node_cost", F),
         ("gpu_cost", F),

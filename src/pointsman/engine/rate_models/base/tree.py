@@ -102,7 +102,7 @@ class Tree(BaseModel):
         from pointsman.engine.jit.loaded import address_of
 
         self.install_costs(state)
-        state.g["tree"] = address_of("pointsman.engine.rate_models.tree.tree")
+        state.g["rating"] = address_of("pointsman.engine.rate_models.tree.tree")
 
     def install_costs(self, state: "State") -> None:
         """The weights, by which policies may choose GPUs in any rate model."""
