@@ -1,7 +1,6 @@
 """A toy base model: a job on several nodes runs at half its nominal rate. Its compiled code is `half_speed_code`."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pointsman.engine.rate_models.contract import BaseModel
@@ -28,10 +27,9 @@ class HalfSpeed(BaseModel):
 
     def install(self, state: "State", *, admits: bool) -> None:
         """The address of the compiled code."""
-        from pointsman.engine.jit.loading import load_template
+        from pointsman.engine.jit.loaded import address_of
 
-        code = load_template(Path(__file__).with_name("half_speed_code.py"), {})
-        state.g["rating"] = code.rating.address
+        state.g["rating"] = address_of(f"{__package__}.half_speed_code.rating")
 
     def described(self, text: str) -> str:
         """The sentence of a report."""

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from pointsman.engine.jit.compile import apart
+from pointsman.engine.jit.compile import exported
 from pointsman.engine.rate_models.rates import FINEST, STEP_COLUMN
 from pointsman.engine.state.records import Int
 from pointsman.engine.state.state_pointer import open_state
 
 
-@apart("int64(int64, int64, int64)")
+@exported("int64(int64, int64, int64)")
 def rating(address: Int, what: Int, j: Int) -> Int:
     """See `rates.RATE`."""
     if what == STEP_COLUMN:
