@@ -8,6 +8,7 @@ are tried.
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pointsman.policies.dally import gittins
 from pointsman.policies.dally.gittins import Gittins, on_event, on_run
@@ -23,7 +24,7 @@ from pointsman.policies.sdk import PENDING, RUNNING, VICTIMS, Int, State, cold, 
 
 __all__ = ["Choosing", "decide", "on_event", "on_run"]
 USUAL, WAIT, NOBODY, EASIER, FORCE, ACTIONS = range(6)
-EXTRA = Gittins.memory
+EXTRA = len(Gittins().new_memory())
 COUNT, TARGET, ACTION, PASS = range(EXTRA, EXTRA + 4)
 """In State.memory: choices so far; which one is made otherwise (0: none), how; in which pass the last choice was, for
 only the first offer of each is one.
@@ -46,7 +47,10 @@ class Choosing(Gittins):
 
     name: ClassVar[str] = "choosing"
     hooks: ClassVar[str] = __file__
-    memory: ClassVar[int] = WEIGHTS + SIZE
+
+    def new_memory(self) -> NDArray[np.float64]:
+        """Room for what is seen, and for the weights."""
+        return np.zeros(WEIGHTS + SIZE)
 
 
 @core

@@ -76,11 +76,26 @@ from pointsman.engine.run.contract import (
     Owner,
     Standing,
     column_numbers,
-    milliseconds,
     parameter,
 )
 from pointsman.engine.setup.briefing import Briefing
+from pointsman.engine.setup.parameters import choice, derived, milliseconds
 from pointsman.engine.state.due_times import NEVER, after
+from pointsman.engine.state.layouts import OPEN
+from pointsman.engine.state.named import (
+    OfGpu,
+    OfJob,
+    OfNode,
+    Record,
+    bits,
+    flag,
+    number,
+    numbers,
+    part,
+    rows,
+    whole,
+    wholes,
+)
 from pointsman.engine.state.records import (
     ACCUMULATIONS,
     ACTIVE,
@@ -95,6 +110,7 @@ from pointsman.engine.state.records import (
     State,
 )
 from pointsman.engine.state.state_pointer import open_state
+from pointsman.engine.state.views import view_of
 from pointsman.types import LOCALITIES, Event, Knowledge, Locality, Profile, Progress, Reason
 
 __all__ = [  # noqa: RUF022 - by topic
@@ -108,8 +124,25 @@ __all__ = [  # noqa: RUF022 - by topic
     "on_event",
     "on_run",
     "column_numbers",
+    "choice",
+    "derived",
     "milliseconds",
     "parameter",
+    # What it keeps, by name: records of numbers in its memory, and of each job, node or GPU.
+    "Record",
+    "OfJob",
+    "OfNode",
+    "OfGpu",
+    "OPEN",
+    "bits",
+    "flag",
+    "number",
+    "numbers",
+    "part",
+    "rows",
+    "view_of",
+    "whole",
+    "wholes",
     "cold",
     "core",
     "Event",

@@ -66,6 +66,7 @@ from pointsman.types import NEVER_MS, JobState, Locality
 SAMPLES = 1 << 12
 LOG_ROWS = 1 << 16
 MEMORY = 1 << 13
+NO_MEMORY = np.zeros(0)
 EXTRA_BUCKETS = 6
 """Indexes besides those of classes and of queues: running, stopping, and four that a policy may use."""
 NO_SCRIPT: NDArray[np.void] = np.zeros(0, SCRIPT)
@@ -113,12 +114,12 @@ def build(
     params: NDArray[np.float64],
     script: NDArray[np.void] = NO_SCRIPT,
     briefing: Briefing | None = None,
-    policy_memory: int = 0,
+    policy_memory: NDArray[np.float64] = NO_MEMORY,
 ) -> Handle:
     """The state before the first event.
 
     `params` (PARAMETERS,), `script` (SCRIPT, ordered by time and kind), `briefing`: what the policy worked out of the
-    jobs; `policy_memory`: numbers that the policy needs of ``State.memory``.
+    jobs; `policy_memory`: what the policy's memory is where no briefing says.
     """
     layout, pools, demands, trace = prepared.layout, prepared.pools, prepared.demands, prepared.trace
     queue_limits, speeds, history, terms = prepared.queue_limits, prepared.speeds, prepared.history, prepared.terms
@@ -233,10 +234,15 @@ def build(
     return Handle(state, world)
 
 
-def _memory(briefing: Briefing | None, needed: int) -> NDArray[np.float64]:
-    """The policy's memory: what its briefing begins with, then zeros."""
-    known = briefing.memory if briefing else np.zeros(0)
-    memory = np.zeros(max(MEMORY, needed, len(known)))
+def memory_of(policy: Any) -> NDArray[np.float64]:
+    """What the memory of `policy` is before the first event."""
+    return policy.new_memory() if hasattr(policy, "new_memory") else NO_MEMORY
+
+
+def _memory(briefing: Briefing | None, otherwise: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The policy's memory: what its briefing begins with, if it has one."""
+    known = briefing.memory if briefing and len(briefing.memory) else otherwise
+    memory = np.zeros(max(MEMORY, len(known)))
     memory[: len(known)] = known
     return memory
 
@@ -305,12 +311,14 @@ def with_larger_inbox(handle: Handle, known: int | None = None) -> Handle:
     return Handle(handle.state._replace(inbox=inbox), handle.world)
 
 
-def with_new_memory(handle: Handle, needed: int) -> Handle:
-    """The same state with an empty memory for a policy that needs so many numbers."""
-    handle.state.memory[:] = 0.0
-    if needed <= len(handle.state.memory):
-        return handle
-    return Handle(handle.state._replace(memory=np.zeros(needed)), handle.world)
+def with_new_memory(handle: Handle, new: NDArray[np.float64]) -> Handle:
+    """The same state with another memory."""
+    memory = handle.state.memory
+    if len(new) > len(memory):
+        return Handle(handle.state._replace(memory=new), handle.world)
+    memory[:] = 0.0
+    memory[: len(new)] = new
+    return handle
 
 
 def _scalars(

@@ -99,7 +99,6 @@ class Gittins(DelayScheduling):
     name: ClassVar[str] = "gittins"
     hooks: ClassVar[str] = "pointsman.policies.dally.gittins"
     source: ClassVar[str] = "ours; index: Gittins, Bandit processes and dynamic allocation indices, 1979"
-    memory: ClassVar[int] = HAZARDS_MEMORY + BUDGET_MEMORY + WHOLE_MEMORY
     learns: ClassVar[bool] = True
 
     predictor: Literal["history", "estimate", "none"] = parameter(
@@ -151,6 +150,10 @@ class Gittins(DelayScheduling):
         places = [self.whole_nodes_loss, self.whole_nodes_gpus]
         numbers = (*hazards, self.groups, self.strength, *ours, *places)
         return [*self._delays_ms(self.preempt), *map(float, numbers), *self._bound_ms()]
+
+    def new_memory(self) -> NDArray[np.float64]:
+        """Nothing is known yet."""
+        return np.zeros(HAZARDS_MEMORY + BUDGET_MEMORY + WHOLE_MEMORY)
 
     def forget_jobs(self, memory: NDArray[np.float64]) -> None:
         """No job is overdue, or has a grant."""
