@@ -244,7 +244,7 @@ def open_simulation(
     """
     prepared, rules, briefing = assemble(workload, cluster, spec, policy, options)
     script = make_script(options.node_events, options.cancels, prepared.layout, prepared.trace["submit"])
-    handle = build(prepared, rules, parameters_of(policy), script, briefing, memory_of(policy))
+    handle = build(prepared, rules, parameters_of(policy), script, briefing, memory_of(policy, briefing))
     kept = KeptLog(may_drop=options.log is None)
     return Simulation(handle, policy, _named, kept, job_columns(prepared.jobs, policy)), prepared
 

@@ -66,7 +66,6 @@ from pointsman.types import NEVER_MS, JobState, Locality
 SAMPLES = 1 << 12
 LOG_ROWS = 1 << 16
 MEMORY = 1 << 13
-NO_MEMORY = np.zeros(0)
 EXTRA_BUCKETS = 6
 """Indexes besides those of classes and of queues: running, stopping, and four that a policy may use."""
 NO_SCRIPT: NDArray[np.void] = np.zeros(0, SCRIPT)
@@ -114,12 +113,12 @@ def build(
     params: NDArray[np.float64],
     script: NDArray[np.void] = NO_SCRIPT,
     briefing: Briefing | None = None,
-    policy_memory: NDArray[np.float64] = NO_MEMORY,
+    memory: NDArray[np.float64] | None = None,
 ) -> Handle:
     """The state before the first event.
 
     `params` (PARAMETERS,), `script` (SCRIPT, ordered by time and kind), `briefing`: what the policy worked out of the
-    jobs; `policy_memory`: what the policy's memory is where no briefing says.
+    jobs; `memory`: the policy's own (`memory_of`).
     """
     layout, pools, demands, trace = prepared.layout, prepared.pools, prepared.demands, prepared.trace
     queue_limits, speeds, history, terms = prepared.queue_limits, prepared.speeds, prepared.history, prepared.terms
@@ -174,7 +173,7 @@ def build(
         speed_log=np.zeros(LOG_ROWS + 16 * seats if rules.log_speeds else 1, SPEED),
         inbox=np.zeros((inbox_rows(seats) if rules.hosted else 1, 2), np.int64),
         params=params,
-        memory=_memory(briefing, policy_memory),
+        memory=_with_room(memory),
         job_numbers=np.zeros((slots, numbers_told.shape[1])),
         rates=np.ascontiguousarray(speeds.rates),
         models=speeds.models,
@@ -234,17 +233,16 @@ def build(
     return Handle(state, world)
 
 
-def memory_of(policy: Any) -> NDArray[np.float64]:
-    """What the memory of `policy` is before the first event."""
-    return policy.new_memory() if hasattr(policy, "new_memory") else NO_MEMORY
+def _with_room(memory: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    known = np.zeros(0) if memory is None else memory
+    return np.append(known, np.zeros(max(0, MEMORY - len(known))))
 
 
-def _memory(briefing: Briefing | None, otherwise: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The policy's memory: what its briefing begins with, if it has one."""
-    known = briefing.memory if briefing and len(briefing.memory) else otherwise
-    memory = np.zeros(max(MEMORY, len(known)))
-    memory[: len(known)] = known
-    return memory
+def memory_of(policy: Any, briefing: Briefing | None = None) -> NDArray[np.float64]:
+    """What the memory of `policy` is before the first event: as its briefing says, or new."""
+    if briefing is not None and len(briefing.memory):
+        return briefing.memory
+    return policy.new_memory() if hasattr(policy, "new_memory") else np.zeros(0)
 
 
 def _factors(

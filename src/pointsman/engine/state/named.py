@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pointsman.engine.state.layouts import BITS, FLAG, NUMBER, OPEN, RECORD, WHOLE, Layout, Slot
+from pointsman.engine.state.records import Int
 
 T = TypeVar("T")
 R = TypeVar("R", bound="Record")
@@ -46,7 +47,7 @@ class Declared(Generic[T]):
     def __get__(self, view: "Record | None", owner: type) -> Any:
         return self if view is None else view._read(self)
 
-    def __set__(self, view: "Record", value: T) -> None:
+    def __set__(self, view: "Record", value: Any) -> None:
         view._write(self, value)
 
 
@@ -55,7 +56,7 @@ def number(meaning: str, *, unit: str = "") -> Declared[float]:
     return Declared(NUMBER, (), meaning, unit)
 
 
-def whole(meaning: str, *, unit: str = "") -> Declared[int]:
+def whole(meaning: str, *, unit: str = "") -> Declared[Int]:
     """Declare a whole number of at most 2**53."""
     return Declared(WHOLE, (), meaning, unit)
 
@@ -65,7 +66,7 @@ def flag(meaning: str) -> Declared[bool]:
     return Declared(FLAG, (), meaning, "")
 
 
-def bits(meaning: str) -> Declared[int]:
+def bits(meaning: str) -> Declared[Int]:
     """Declare an int64 of which all bits count, such as a mask of GPUs."""
     return Declared(BITS, (), meaning, "")
 
@@ -167,6 +168,12 @@ class Elements:
         size, width = int(np.prod(self.shape)), self._declared.slot.width
         found = np.asarray(self._numbers)[self._at : self._at + size * width]
         return found.reshape(*self.shape, width) if self._declared.record else found.reshape(self.shape)
+
+    def column(self, name: str) -> Any:
+        """A NumPy view of what all its records have by this name."""
+        if self._declared.record is None:
+            raise AttributeError(f"{self._declared.slot.name} has no records with a {name!r}")
+        return self.array[..., self._declared.record.layout.slot(name).at]
 
     def _place(self, index: Any) -> int:
         indices = index if isinstance(index, tuple) else (index,)

@@ -241,7 +241,7 @@ def state_of(
     handle = build(
         _with_room(prepared, room), rules, parameters_of(policy), _no_events(FIRST_TOLD),
         briefing and Briefing(np.zeros((room, briefing.numbers.shape[1])), briefing.memory),
-        memory_of(policy),
+        memory_of(policy, briefing),
     )  # fmt: skip
     clock = handle.world.clock[0]
     clock["jobs"] = clock["script"] = 0
