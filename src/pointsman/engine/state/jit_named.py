@@ -19,7 +19,7 @@ from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, inf
 from numba.extending import intrinsic
 
 from pointsman.engine.state.jit_arrays import get_array, get_field, mark_apart, place_of, set_field
-from pointsman.engine.state.layouts import BITS, FLAG, OPEN, WHOLE, Layout, Slot
+from pointsman.engine.state.layouts import BITS, FLAG, NUMBER, OPEN, WHOLE, Layout, Slot
 
 _TYPES = {WHOLE: types.int64, BITS: types.int64, FLAG: types.boolean}
 _I64, _ONE = ir.IntType(64), ir.DoubleType()
@@ -55,6 +55,11 @@ class Elements(types.Type):  # type: ignore[misc]
 
 def _digest(layout: Layout) -> str:
     return hashlib.sha256(repr(layout).encode()).hexdigest()[:12]
+
+
+def _all(layout: Layout) -> Slot:
+    """All numbers of a record, as an array of it."""
+    return Slot("as_numbers", 0, NUMBER, (layout.width,), None)
 
 
 def _element(slot: Slot) -> Any:
@@ -115,6 +120,8 @@ class _ViewNames(AttributeTemplate):  # type: ignore[misc]
     key = View
 
     def generic_resolve(self, kind: View, attr: str) -> Any:
+        if attr == "as_numbers":
+            return Elements(_all(kind.layout))
         if not kind.layout.has(attr):
             return None
         slot = kind.layout.slot(attr)
@@ -123,7 +130,7 @@ class _ViewNames(AttributeTemplate):  # type: ignore[misc]
 
 @lower_getattr_generic(View)
 def _get_name(context: Any, builder: Any, kind: View, view: Any, name: str) -> Any:
-    slot = kind.layout.slot(name)
+    slot = _all(kind.layout) if name == "as_numbers" else kind.layout.slot(name)
     at = _beyond(builder, view, slot.at)
     if slot.shape == ():
         return at if slot.inner else _load(builder, at, slot.kind)

@@ -139,6 +139,11 @@ class Record:
             begin += slot.width * length
         return zeros
 
+    @property
+    def as_numbers(self) -> "Elements":
+        """All numbers of the record, without names."""
+        return Elements(self._numbers, self._at, (self.layout.width,), _EVERY)
+
     def _read(self, declared: Declared[Any]) -> Any:
         slot, at = declared.slot, self._at + declared.slot.at
         if slot.shape == ():
@@ -152,6 +157,9 @@ class Record:
         if declared.slot.shape != () or declared.record:
             raise AttributeError(f"{declared.slot.name} is not one number: write its elements")
         self._numbers[self._at + declared.slot.at] = _as_float(declared.kind, value)
+
+
+_EVERY: Declared[Any] = Declared(NUMBER, 1, "all numbers of a record", "")
 
 
 class Elements:

@@ -9,7 +9,7 @@ from pointsman.engine.rate_models.factors.learned_neighbours import LAWS, TIMES
 from pointsman.engine.rate_models.rates import FINEST
 from pointsman.engine.state.records import OF_POLICY
 from pointsman.learn.environments.loading import load_watching
-from pointsman.policies.placers.candidates.places import MOST as MOST_CANDIDATES
+from pointsman.policies.placers.declared import MOST_CANDIDATES
 from pointsman.speed.interference.learned.file import MOST
 from pointsman.speed.interference.online.learner import times_of
 from pointsman.speed.interference.online.ledger import Ledger

@@ -6,7 +6,8 @@ This module is a template: `loading` writes copies in which the import of the ho
 from pointsman.engine.jit.compile import apart
 from pointsman.engine.state.records import Int
 from pointsman.engine.state.state_pointer import open_state
-from pointsman.learn.environments.compiled.columns import FLOW, FLOWING, GRANTED
+from pointsman.learn.environments.compiled.columns import FLOWING
+from pointsman.learn.environments.compiled.declared import memory
 from pointsman.learn.environments.compiled.rewards.throughput import at_start, flow
 
 
@@ -15,7 +16,7 @@ def reward(address: Int, what: Int, j: Int) -> Int:
     """Note the reward per τ as things are, or grant what job `j` is worth, which has just been given its GPUs."""
     S = open_state(address)
     if what == FLOWING:
-        S.memory[FLOW] = flow(S)
+        memory(S).sums.flow = flow(S)
     else:
-        S.memory[GRANTED] += at_start(S, j)
+        memory(S).sums.granted += at_start(S, j)
     return 0
