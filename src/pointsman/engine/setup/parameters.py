@@ -39,7 +39,7 @@ def record_of(policy: Any) -> type[Record]:
     if len(bases) > 1:
         raise TypeError(f"{policy.__name__} derives from several policies, whose parameters cannot all come first")
     base = record_of(bases[0]) if bases else _Parameters
-    new = {name: found for name, found in _declared(policy) if not base.layout.has(name)}
+    new = {name: found for name, found in declared_parameters(policy) if not base.layout.has(name)}
     made = types.new_class(policy.__name__, (base,), exec_body=lambda body: body.update(new))
     if made.layout.width > PARAMETERS:
         raise TypeError(f"{policy.__name__} has {made.layout.width} numbers of parameters, more than {PARAMETERS}")
@@ -81,7 +81,7 @@ class _Parameters(Record):
     __slots__ = ()
 
 
-def _declared(policy: Any) -> Iterator[tuple[str, Declared[Any]]]:
+def declared_parameters(policy: Any) -> Iterator[tuple[str, Declared[Any]]]:
     """What one class adds: its fields that are numbers, then what it derives."""
     overriding = {name for base in policy.__mro__ for name, value in vars(base).items() if isinstance(value, derived)}
     for name in policy.__annotations__:

@@ -91,6 +91,11 @@ def rows(record: type["Record"], shape: int | tuple[int, int], meaning: str) -> 
     return Declared(RECORD, shape, meaning, "", record)
 
 
+def declared_in(record: type) -> list[tuple[str, Declared[Any]]]:
+    """What a record declares besides its base, in order."""
+    return [(name, declared) for name, declared in vars(record).items() if isinstance(declared, Declared)]
+
+
 class Record:
     """Numbers with names, in ``State.memory``. An instance is a view of a record in an array."""
 
@@ -102,12 +107,11 @@ class Record:
         if len(cls.__bases__) != 1:
             raise TypeError(f"{cls.__name__} derives from several records, which cannot all come first")
         slots, width = list(cls.layout.slots), cls.layout.width
-        for name, declared in vars(cls).items():
-            if isinstance(declared, Declared):
-                if cls.layout.has(name):
-                    raise TypeError(f"{cls.__name__}.{name} is declared already in {cls.__bases__[0].__name__}")
-                slots.append(declared.put(name, width))
-                width += declared.slot.size
+        for name, declared in declared_in(cls):
+            if cls.layout.has(name):
+                raise TypeError(f"{cls.__name__}.{name} is declared already in {cls.__bases__[0].__name__}")
+            slots.append(declared.put(name, width))
+            width += declared.slot.size
         cls.layout = Layout(cls.__name__, cls.place, width, tuple(slots))
 
     def __init__(self, numbers: Any, at: int = 0) -> None:

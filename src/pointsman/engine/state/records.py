@@ -17,7 +17,7 @@ LARGEST = 1 << 62
 """Above any count or rank: where a search for the least begins."""
 
 PARAMETERS = 96
-"""Numbers that a compiled policy may be given."""
+"""Numbers of parameters that a compiled policy may have."""
 
 JOB = np.dtype(
     [
