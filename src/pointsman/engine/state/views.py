@@ -67,4 +67,6 @@ def view_of(record: Any) -> Callable[..., Any]:
     ``kept(S, j)``, and likewise of nodes and GPUs. Of a class of policies: their parameters.
     """
     own = record if issubclass(record, Record) else record.parameter_record()
-    return (kept_opener if issubclass(own, Kept) else opener)(own.layout, own)
+    view: Any = (kept_opener if issubclass(own, Kept) else opener)(own.layout, own)
+    view.record = own
+    return view
