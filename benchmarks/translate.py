@@ -20,6 +20,8 @@ from pointsman.engine.state import records
 from pointsman.engine.state.records import Int
 from pointsman.engine.state.state_pointer import STATE_ARRAYS, WORLD_ARRAYS, open_state
 
+from .translated_views import View, annotated, open_view, view_of_field
+
 PRELUDE = """\
 #include <algorithm>
 #include <cmath>
@@ -127,6 +129,7 @@ class _Function:
         assert isinstance(self.tree, ast.FunctionDef)
         self.params = [a.arg for a in self.tree.args.args]
         self.records: set[str] = set()
+        self.views = annotated(function)
         self.locals: dict[str, str] = {}
         self.loops = 0
         self.opened = ""
@@ -153,6 +156,9 @@ class _Function:
             return f"{pad}{type(s).__name__.lower()};\n"
         if isinstance(s, ast.Assign):
             return self._assign(s, pad)
+        if isinstance(s, ast.AugAssign) and (view := self._owner(s.target)):
+            now = f"({self._value(s.target)} {OPERATORS[type(s.op)]} {self._value(s.value)})"
+            return f"{pad}{view.store(self._value(s.target.value), s.target.attr, now)};\n"
         if isinstance(s, ast.AugAssign):
             return f"{pad}{self._value(s.target)} {OPERATORS[type(s.op)]}= {self._value(s.value)};\n"
         if isinstance(s, ast.If):
@@ -176,7 +182,12 @@ class _Function:
             return self._unpack(s.targets[0], value, pad)
         out = ""
         for target in s.targets:
+            if view := self._owner(target):
+                out += f"{pad}{view.store(self._value(target.value), target.attr, value)};\n"
+                continue
             if isinstance(target, ast.Name):
+                if view := self._view(s.value):
+                    self.views[target.id] = view
                 if self._is_record(s.value):
                     self.records.add(target.id)
                     value = value if isinstance(s.value, ast.Name) else f"&{value}"
@@ -204,6 +215,19 @@ class _Function:
         end = f"end_{self.loops}"
         head = f"{i} = {start}; for (I {end} = {stop}; {i} {test} {end}; {i}{step})"
         return f"{pad}{head} {{\n{self._block(s.body, pad + '    ')}{pad}}}\n"
+
+    def _view(self, node: ast.expr) -> View | None:
+        """What record of named numbers an expression is."""
+        if isinstance(node, ast.Name):
+            return self.views.get(node.id)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            return open_view(_plain(self.names.get(node.func.id)))
+        view = self._owner(node)
+        return view_of_field(view, node.attr) if view and isinstance(node, ast.Attribute) else None
+
+    def _owner(self, node: ast.expr) -> View | None:
+        """That of which an expression is a number."""
+        return self._view(node.value) if isinstance(node, ast.Attribute) else None
 
     def _is_record(self, node: ast.expr) -> bool:
         if isinstance(node, ast.Name):
@@ -266,9 +290,16 @@ class _Function:
         if text == "np.inf":
             return self._literal(np.inf)
         owner = self._value(node.value)
+        if view := self._owner(node):
+            return view.load(owner, node.attr)
         if isinstance(node.value, ast.Name) and owner not in ("S", "W"):
             return f"{owner}->{node.attr}"
         return f"{owner}.{node.attr}"
+
+    def _opened(self, name: str) -> View | None:
+        """The record that a function opens, if it does nothing else."""
+        record = getattr(self.names.get(name), "record", None)
+        return View(record) if record else None
 
     def _compare(self, node: ast.Compare) -> str:
         sides = [self._value(x) for x in (node.left, *node.comparators)]
@@ -287,6 +318,8 @@ class _Function:
             return f"{CALLS[name]}({', '.join(args)})"
         if name in BY_HAND:
             return f"{BY_HAND[name]}({', '.join(args)})"
+        if view := self._opened(name):
+            return view.opened(args)
         function = _plain(self.names[name])
         self.calls.append(function)
         return f"{_name_of(function)}({', '.join(args)})"

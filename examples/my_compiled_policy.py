@@ -16,12 +16,10 @@ from pointsman.policies.sdk import (
     close_queue,
     core,
     enqueue,
-    milliseconds,
     parameter,
     start,
+    view_of,
 )
-
-PATIENCE_MS = 0  # its position in `parameters`
 
 
 class MyCompiledPolicy(CompiledPolicy):
@@ -33,8 +31,8 @@ class MyCompiledPolicy(CompiledPolicy):
 
     patience_s: float = parameter(86_400.0, "how long small gangs may go first", unit="s", ge=0)
 
-    def parameters(self) -> list[float]:
-        return [milliseconds(self.patience_s)]
+
+params = view_of(MyCompiledPolicy)
 
 
 @core
@@ -51,7 +49,7 @@ def on_run(S, j):
 
 @core
 def _is_late(S, j):
-    return S.g[0].now - S.jobs[j].submit >= S.params[PATIENCE_MS]
+    return S.g[0].now - S.jobs[j].submit >= params(S).patience_ms
 
 
 @core

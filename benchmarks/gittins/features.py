@@ -28,7 +28,7 @@ from benchmarks.results.pages.gittins import DRAWS, Cell, setting
 from pointsman import Workload
 from pointsman.api import open_simulation
 from pointsman.experiment import RunOptions
-from pointsman.policies.dally.hazards import CLASSES, ENDS, SCORE
+from pointsman.policies.dally.declared import GittinsMemory
 from pointsman.policies.registry import get_policy
 from pointsman.speed.profiles.assign import assign_models
 
@@ -112,8 +112,8 @@ def score(place: Setting, who: Contestant, seed: int) -> float:
     options = RunOptions(estimate=estimate, **place.options)
     simulation = open_simulation(jobs, place.cluster, spec, spec.make(who.params), options)[0]
     simulation.run()
-    memory = simulation.handle.state.memory
-    return float(memory[SCORE : SCORE + CLASSES].sum() / memory[ENDS])
+    H = GittinsMemory(simulation.handle.state.memory).hazards
+    return float(H.score.array.sum() / H.ends)
 
 
 def quality(place: Setting, seconds: np.ndarray) -> dict[str, float]:

@@ -6,10 +6,10 @@ import numpy as np
 
 from pointsman.engine.estimates.history import FORETELL
 from pointsman.engine.state.state_pointer import call_apart
-from pointsman.policies.dally.gittins import Gittins, on_event, on_run  # noqa: F401  (they are its hooks)
+from pointsman.policies.dally.declared import Gittins, GittinsKept, GittinsMemory
 from pointsman.policies.dally.gittins import decide as _decide
-from pointsman.policies.dally.hazards import ENDS, LEAST_ENDS, REFIT_MS, REFITTED
-from pointsman.policies.sdk import State, cold, core, open_state
+from pointsman.policies.dally.gittins import on_event, on_run  # noqa: F401  (they are its hooks)
+from pointsman.policies.sdk import State, cold, core, open_state, view_of
 
 
 class Resorting(Gittins):
@@ -19,12 +19,15 @@ class Resorting(Gittins):
     hooks: ClassVar[str] = __file__
 
 
+params, memory, kept = view_of(Gittins), view_of(GittinsMemory), view_of(GittinsKept)
+
+
 @core
 def _is_due(S: State) -> bool:
     """As `hazards.refit_is_due`, which takes the refit to be done."""
-    every = np.int64(S.params[REFIT_MS])
-    last = max(np.int64(S.memory[REFITTED]) - 1, 0)
-    return S.g[0].now // every > last // every and S.memory[ENDS] >= S.params[LEAST_ENDS]
+    P, H = params(S), memory(S).hazards
+    last = max(H.refitted - 1, 0)
+    return S.g[0].now // P.refit_ms > last // P.refit_ms and H.ends >= P.least_ends
 
 
 @cold
@@ -34,7 +37,7 @@ def _estimate_anew(address: int) -> None:
     for j in range(S.g[0].slots):
         if S.jobs[j].state != 0:
             call_apart(S.g[0].history, S.g[0].address, np.int64(FORETELL), np.int64(j))
-            S.jobs[j].s3 = 0.0
+            kept(S, np.int64(j)).class_number = 0
 
 
 @core

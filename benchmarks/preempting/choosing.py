@@ -5,40 +5,58 @@ The choices are numbered; one can be made otherwise by its number (`TARGET`, `AC
 are tried.
 """
 
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
 from pointsman.policies.dally import gittins
-from pointsman.policies.dally.gittins import Gittins, on_event, on_run
+from pointsman.policies.dally.declared import Gittins, GittinsMemory
+from pointsman.policies.dally.gittins import on_event, on_run
 from pointsman.policies.dally.offering import offer
-from pointsman.policies.dally.preemption import PREEMPTS, ROUND_MS
-from pointsman.policies.dally.tuner import TUNER_MEMORY
 from pointsman.policies.parts.moving import improve_places
 from pointsman.policies.parts.offers import accepted, next_offered, pass_over
 from pointsman.policies.parts.preemption.bounded_waiting import goes_first
 from pointsman.policies.parts.preemption.cost import cost_ms
 from pointsman.policies.parts.preemption.turns import others_are_held_back
-from pointsman.policies.sdk import PENDING, RUNNING, VICTIMS, Int, State, cold, core, fits
+from pointsman.policies.sdk import (
+    PENDING,
+    RUNNING,
+    VICTIMS,
+    Int,
+    Record,
+    State,
+    cold,
+    core,
+    fits,
+    flag,
+    number,
+    numbers,
+    view_of,
+    whole,
+)
 
 __all__ = ["Choosing", "decide", "on_event", "on_run"]
 USUAL, WAIT, NOBODY, EASIER, FORCE, ACTIONS = range(6)
-EXTRA = Gittins.memory
-COUNT, TARGET, ACTION, PASS = range(EXTRA, EXTRA + 4)
-"""In State.memory: choices so far; which one is made otherwise (0: none), how; in which pass the last choice was, for
-only the first offer of each is one.
-"""
-SEEN, FEATURES = EXTRA + 8, 20
-"""From `SEEN` on: what is seen of the choice that is made otherwise."""
-WEIGHTS, HIDDEN = EXTRA + 64, 20
-"""From `WEIGHTS` on: whether the network decides (1), by how much another choice must seem better, then its weights:
-hidden units by features and a bias, actions by hidden units and a bias.
-"""
-SIZE = 2 + HIDDEN * (FEATURES + 1) + ACTIONS * (HIDDEN + 1)
+FEATURES, HIDDEN = 20, 20
 CAUTION = 0.1
 """Mean completion times of a job by which another choice must seem better."""
 EASIER_BY = 0.25
 """Of what a preemption costs, that counts where one preempts more easily."""
+
+
+class ChoosingMemory(GittinsMemory):
+    """Behind what `gittins` keeps: choices, and a network."""
+
+    choices = whole("so far")
+    target = whole("which one is made otherwise; 0: none")
+    action = whole("how")
+    in_cycle = whole("the cycle in which the last choice was, for only the first offer of each is one")
+    seen = numbers(FEATURES, "what is seen of the choice that is made otherwise")
+    decides = flag("the network decides")
+    caution = number("by how much another choice must seem better")
+    hidden = numbers((HIDDEN, FEATURES + 1), "weights of hidden units by features, and a bias")
+    out = numbers((ACTIONS, HIDDEN + 1), "weights of actions by hidden units, and a bias")
 
 
 class Choosing(Gittins):
@@ -46,7 +64,19 @@ class Choosing(Gittins):
 
     name: ClassVar[str] = "choosing"
     hooks: ClassVar[str] = __file__
-    memory: ClassVar[int] = WEIGHTS + SIZE
+    memory: ClassVar[type[Record]] = ChoosingMemory
+
+
+params, memory = view_of(Choosing), view_of(ChoosingMemory)
+
+
+def set_network(state: Any, weights: Sequence[float]) -> None:
+    """Have the network decide: whether it does, its caution, then its weights, one after another; none: it does not."""
+    M = ChoosingMemory(state.memory)
+    if len(weights) > 0:
+        M.decides, M.caution = bool(weights[0]), weights[1]
+        hidden, out = np.split(np.array(weights[2:]), [HIDDEN * (FEATURES + 1)])
+        M.hidden.array[:], M.out.array[:] = hidden.reshape(HIDDEN, -1), out.reshape(ACTIONS, -1)
 
 
 @core
@@ -81,49 +111,48 @@ def _look(S: State, j: Int, bar: float, room: bool) -> None:
         elif K.state == PENDING and k != j:
             waiting += K.asked
             shorter += K.asked if K.asked < J.asked else 0.0
-    M = S.memory
-    M[SEEN] = 1.0 if room else 0.0
-    M[SEEN + 1] = J.asked / g.gpus
-    M[SEEN + 2] = g.free / g.gpus
-    M[SEEN + 3] = min(4.0, J.asked / max(1, g.free)) / 4.0
-    M[SEEN + 4] = _log(g.pending)
-    M[SEEN + 5] = _log(waiting / g.gpus)
-    M[SEEN + 6] = _log(shorter / g.gpus)
-    M[SEEN + 7] = _log(J.key / 60_000.0)
-    M[SEEN + 8] = _log(J.key / J.asked / 60_000.0)
-    M[SEEN + 9] = _log(worst / 60_000.0)
-    M[SEEN + 10] = min(4.0, above / J.asked) / 4.0
-    M[SEEN + 11] = min(4.0, worse / J.asked) / 4.0
-    M[SEEN + 12] = forced / g.gpus
-    M[SEEN + 13] = _log((g.now - J.pend_since) / 1000.0)
-    M[SEEN + 14] = _log(J.done / 1000.0)
-    M[SEEN + 15] = _log(oldest / 1000.0)
-    M[SEEN + 16] = accepted(S, j) / 8.0
-    M[SEEN + 17] = gittins._weight(S) / 64.0
-    M[SEEN + 18] = _log(max(0.0, J.key) / max(1.0, worst))
-    M[SEEN + 19] = g.running / max(1, g.running + g.pending)
+    seen = memory(S).seen
+    seen[0] = 1.0 if room else 0.0
+    seen[1] = J.asked / g.gpus
+    seen[2] = g.free / g.gpus
+    seen[3] = min(4.0, J.asked / max(1, g.free)) / 4.0
+    seen[4] = _log(g.pending)
+    seen[5] = _log(waiting / g.gpus)
+    seen[6] = _log(shorter / g.gpus)
+    seen[7] = _log(J.key / 60_000.0)
+    seen[8] = _log(J.key / J.asked / 60_000.0)
+    seen[9] = _log(worst / 60_000.0)
+    seen[10] = min(4.0, above / J.asked) / 4.0
+    seen[11] = min(4.0, worse / J.asked) / 4.0
+    seen[12] = forced / g.gpus
+    seen[13] = _log((g.now - J.pend_since) / 1000.0)
+    seen[14] = _log(J.done / 1000.0)
+    seen[15] = _log(oldest / 1000.0)
+    seen[16] = accepted(S, j) / 8.0
+    seen[17] = gittins._weight(S) / 64.0
+    seen[18] = _log(max(0.0, J.key) / max(1.0, worst))
+    seen[19] = g.running / max(1, g.running + g.pending)
 
 
 @cold
 def _best(S: State, room: bool) -> Int:
     """What the network would do."""
-    M = S.memory
-    hidden_at, out_at = WEIGHTS + 2, WEIGHTS + 2 + HIDDEN * (FEATURES + 1)
+    M = memory(S)
     best, most, usual = np.int64(USUAL), -np.inf, 0.0
     for a in range(ACTIONS):
         if a > WAIT and room:  # nobody would be preempted
             continue
-        said = M[out_at + a * (HIDDEN + 1) + HIDDEN]
+        said = M.out[a, HIDDEN]
         for h in range(HIDDEN):
-            x = M[hidden_at + h * (FEATURES + 1) + FEATURES]
+            x = M.hidden[h, FEATURES]
             for f in range(FEATURES):
-                x += M[hidden_at + h * (FEATURES + 1) + f] * M[SEEN + f]
-            said += M[out_at + a * (HIDDEN + 1) + h] * max(0.0, x)
+                x += M.hidden[h, f] * M.seen[f]
+            said += M.out[a, h] * max(0.0, x)
         if a == USUAL:
             usual = said
         elif said > most:
             best, most = np.int64(a), said
-    return best if most > usual + M[WEIGHTS + 1] else np.int64(USUAL)
+    return best if most > usual + M.caution else np.int64(USUAL)
 
 
 @core
@@ -132,14 +161,15 @@ def _offer_chosen(S: State, j: Int) -> None:
     J = S.jobs[j]
     cost = gittins._weight(S) * cost_ms(S, np.inf) * J.asked
     action = np.int64(USUAL)
-    if not goes_first(S, j) and S.memory[PASS] != S.g[0].pass_id:
-        S.memory[PASS] = np.float64(S.g[0].pass_id)
-        S.memory[COUNT] += 1.0
-        target = bool(S.memory[COUNT] == S.memory[TARGET])
-        if target or S.memory[WEIGHTS] != 0.0:
+    M = memory(S)
+    if not goes_first(S, j) and M.in_cycle != S.g[0].pass_id:
+        M.in_cycle = S.g[0].pass_id
+        M.choices += 1
+        target = bool(M.choices == M.target)
+        if target or M.decides:
             room = _has_room(S, j)
             _look(S, j, J.key + cost, room)
-            action = np.int64(S.memory[ACTION]) if target else _best(S, room)
+            action = M.action if target else _best(S, room)
     S.g[0].victims = 0
     if action == WAIT:
         pass_over(S, j)
@@ -166,5 +196,5 @@ def decide(S: State) -> None:
             v = S.lists[VICTIMS, i]
             if v >= 0 and S.jobs[v].state == PENDING:
                 gittins._begin_to_wait(S, v)
-    if S.params[PREEMPTS] != 0.0 and not others_are_held_back(S):
-        improve_places(S, np.int64(S.params[ROUND_MS]), np.int64(TUNER_MEMORY), np.int64(0))
+    if params(S).preempts and not others_are_held_back(S):
+        improve_places(S, params(S).round_ms, memory(S).moves, False)

@@ -37,7 +37,7 @@ def figures(jobs: Workload, cluster: Cluster | None, weights: Sequence[float]) -
         "jct_mean_s": float(jct_s.mean()),
         "jct_p99_s": float(np.quantile(jct_s, 0.99)),
         "pending_max_s": float(pended.max() / 1000.0),
-        "choices": float(run.handle.state.memory[choosing.COUNT]),
+        "choices": float(choosing.ChoosingMemory(run.handle.state.memory).choices),
     }
 
 

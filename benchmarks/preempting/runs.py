@@ -42,7 +42,7 @@ def opened(jobs: Workload, cluster: Cluster | None = None) -> Simulation:
 def ended(jobs: Workload, weights: Sequence[float], cluster: Cluster | None = None) -> Simulation:
     """A whole run in which the network of these weights chooses, or nobody without any."""
     run = opened(jobs, cluster)
-    run.handle.state.memory[choosing.WEIGHTS :][: len(weights)] = weights
+    choosing.set_network(run.handle.state, weights)
     run.run()
     return run
 
@@ -61,14 +61,14 @@ class Run:
     jobs: int
 
     @property
-    def memory(self) -> NDArray[np.float64]:
+    def memory(self) -> choosing.ChoosingMemory:
         """That of the policy."""
-        return self.simulation.handle.state.memory
+        return choosing.ChoosingMemory(self.simulation.handle.state.memory)
 
     @property
     def choices(self) -> int:
         """How many have been made."""
-        return int(self.memory[choosing.COUNT])
+        return int(self.memory.choices)
 
     def go_to(self, choice: int) -> bool:
         """Go on until so many choices have been made; whether there are so many."""
@@ -87,15 +87,15 @@ class Run:
     def after(self, action: int) -> "Run":
         """A copy in which `action` was the next choice."""
         copy = Run(self.simulation.copy(), self.jobs)
-        copy.memory[choosing.TARGET] = self.choices + 1
-        copy.memory[choosing.ACTION] = action
+        copy.memory.target = self.choices + 1
+        copy.memory.action = action
         copy.go_to(self.choices + 1)
         return copy
 
     @property
     def seen(self) -> NDArray[np.float64]:
         """What was seen of the choice that was made otherwise."""
-        return self.memory[choosing.SEEN :][: choosing.FEATURES].copy()
+        return self.memory.seen.array.copy()
 
     def is_as(self, other: "Run") -> bool:
         """Whether all jobs stand as they do in the other run."""

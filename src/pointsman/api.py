@@ -18,7 +18,7 @@ from pointsman.engine.run.policy_terms import placement_of, terms_of
 from pointsman.engine.run.simulation import Named, Simulation
 from pointsman.engine.setup.asked import asked_of
 from pointsman.engine.setup.briefing import Briefing, known_at_submission
-from pointsman.engine.setup.build import Rules, build, parameters_of
+from pointsman.engine.setup.build import Rules, build, memory_of, parameters_of
 from pointsman.engine.setup.job_columns import briefed_of, check_columns, job_columns
 from pointsman.engine.setup.overheads import Overheads, load_overheads
 from pointsman.engine.setup.prepare import Prepared, prepare
@@ -244,7 +244,7 @@ def open_simulation(
     """
     prepared, rules, briefing = assemble(workload, cluster, spec, policy, options)
     script = make_script(options.node_events, options.cancels, prepared.layout, prepared.trace["submit"])
-    handle = build(prepared, rules, parameters_of(policy), script, briefing, getattr(policy, "memory", 0))
+    handle = build(prepared, rules, parameters_of(policy), script, briefing, memory_of(policy, briefing))
     kept = KeptLog(may_drop=options.log is None)
     return Simulation(handle, policy, _policy_by_name, kept, job_columns(prepared.jobs, policy)), prepared
 

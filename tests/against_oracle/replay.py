@@ -11,12 +11,12 @@ from pointsman.engine.estimates.keys import NOTHING, history_of
 from pointsman.engine.rate_models.speeds import Speeds
 from pointsman.engine.run.simulation import Simulation
 from pointsman.engine.setup.briefing import Briefing
-from pointsman.engine.setup.build import Rules, build
+from pointsman.engine.setup.build import Rules, build, memory_of, parameters_of
 from pointsman.engine.setup.demand import Demand, alternatives, make_pools
 from pointsman.engine.setup.prepare import Prepared
 from pointsman.engine.setup.schedulers import divide, scheduler_of_nodes
 from pointsman.engine.setup.terms import Terms
-from pointsman.engine.state.records import PARAMETERS, SCRIPT, TRACE
+from pointsman.engine.state.records import SCRIPT, TRACE
 from pointsman.policies.registry import get_policy
 from pointsman.types import PLACEMENT_NAMES, Event, JobState, Verb
 from tests.oracle.instances import Instance
@@ -74,9 +74,7 @@ def simulation_of(instance: Instance, *, audit: bool = True, policy: Any = None)
         trace["cls"], list(demands.values()), pools, scattered=instance.placement == "tightest", seed=instance.seed
     )
     made = policy or get_policy(instance.policy).make(instance.params)
-    params = np.zeros(PARAMETERS)
-    numbers = made.parameters() if hasattr(made, "parameters") else []
-    params[: len(numbers)] = numbers
+    briefing = briefing_of(instance, made)
     script = np.array(sorted((t, KINDS[k][0], n, KINDS[k][1], -1, 0.0) for t, k, n in instance.script), SCRIPT)
     rules = Rules(
         round_ms=instance.round_ms,
@@ -98,7 +96,7 @@ def simulation_of(instance: Instance, *, audit: bool = True, policy: Any = None)
         history_of(jobs) if instance.history else NOTHING,
     )
     return Simulation(
-        build(prepared, rules, params, script, briefing_of(instance, made), getattr(made, "memory", 0)),
+        build(prepared, rules, parameters_of(made), script, briefing, memory_of(made, briefing)),
         made,
     )
 

@@ -13,11 +13,11 @@ from pointsman.cluster.layout import Layout
 from pointsman.engine.rate_models.base.iterations import Iterations
 from pointsman.engine.rate_models.speeds import Speeds
 from pointsman.engine.run.simulation import Simulation
-from pointsman.engine.setup.build import Rules, build
+from pointsman.engine.setup.build import Rules, build, memory_of, parameters_of
 from pointsman.engine.setup.demand import Demand, make_pools
 from pointsman.engine.setup.prepare import Prepared
 from pointsman.engine.setup.terms import Terms
-from pointsman.engine.state.records import ACCUMULATIONS, PARAMETERS, SCRIPT, STEP, SUBBATCH, TRACE
+from pointsman.engine.state.records import ACCUMULATIONS, SCRIPT, STEP, SUBBATCH, TRACE
 from pointsman.policies.registry import get_policy
 from pointsman.types import LOCALITIES, Event, JobState, Reason, Verb
 from tests.oracle import chains
@@ -104,13 +104,10 @@ def simulation_of(ground: Ground, jobs: list[Chain], policy: Any) -> Simulation:
         hosted=not hasattr(policy, "parameters"), admits=ground.admits,
     )  # fmt: skip
     terms = Terms(base_model=Iterations(a=ground.latency, b=1.0, eta=ground.penalty, sharing=ground.sharing))
-    params = np.zeros(PARAMETERS)
-    numbers = policy.parameters() if hasattr(policy, "parameters") else []
-    params[: len(numbers)] = numbers
     script = np.array(sorted((time_ms, Event.CANCEL, row, 0, -1, 0.0) for time_ms, row in ground.cancels), SCRIPT)
     speeds = replace(speeds, steps=steps, subbatches=subbatches.ravel())
     prepared = Prepared(pl.DataFrame(), trace, layout, pools, demands, [-1], speeds, terms)
-    return Simulation(build(prepared, rules, params, script), policy)
+    return Simulation(build(prepared, rules, parameters_of(policy), script, memory=memory_of(policy)), policy)
 
 
 def actions_of(simulation: Simulation) -> list[tuple[int, Action]]:

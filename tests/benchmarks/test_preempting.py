@@ -58,7 +58,7 @@ def test_the_network_decides_as_it_was_fitted() -> None:
         action = int(chosen(network, seen[None], caution=0.01)[0])
         deciding = Run(run.simulation.copy(), run.jobs)
         weights = network.weights(0.01)
-        deciding.memory[choosing.WEIGHTS :][: len(weights)] = weights
+        choosing.set_network(deciding.simulation.handle.state, weights)
         deciding.go_to(choice)
         taken.add(action)
         assert deciding.is_as(run.after(action)), (choice, action)

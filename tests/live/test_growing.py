@@ -9,7 +9,8 @@ from pointsman.live.world.checkpoint import checkpoint, restore
 from pointsman.live.world.growing import grow
 from pointsman.live.world.kind import Kind
 from pointsman.live.world.roster import Deciding, Roster
-from pointsman.policies.parts.accounts import HELD, ROOT, SINCE, USAGE
+from pointsman.policies.classical.multifactor import MultifactorMemory
+from pointsman.policies.parts.accounts import ROOT
 
 from .test_checkpoint import LISTENING
 from .test_equality import CLUSTERS, workload
@@ -113,13 +114,13 @@ def test_what_users_have_used_counts_when_others_come() -> None:
     growing.run()
     clock = growing.world.simulation.handle.world.clock[0]
     assert clock["ended"] == clock["arrived"] == len(case.prepared.trace)
-    free = growing.world.simulation.handle.state.memory[ROOT + HELD]
-    assert free == 0.0
+    assert MultifactorMemory(growing.world.simulation.handle.state.memory).accounts[ROOT].held == 0
 
 
 def _usage(memory: Any, now_ms: int) -> float:
     """GPU-ms that all have used by now, without decay since the last change."""
-    return float(memory[ROOT + USAGE] + memory[ROOT + HELD] * (now_ms - memory[ROOT + SINCE]))
+    root = MultifactorMemory(memory).accounts[ROOT]
+    return float(root.usage + root.held * (now_ms - root.since))
 
 
 def test_a_world_grows_whose_policy_has_just_heard_of_many_jobs() -> None:

@@ -10,7 +10,7 @@ from pointsman import Workload
 from pointsman.api import open_simulation
 from pointsman.engine.run.simulation import Simulation
 from pointsman.experiment import RunOptions
-from pointsman.policies.dally.hazards import BUCKETS
+from pointsman.policies.dally.declared import GittinsMemory, Hazards
 from pointsman.policies.registry import get_policy
 
 QUICK = {"refit_s": 3600, "least_ends": 20}
@@ -28,8 +28,14 @@ def opened(jobs: Workload, cluster: str, policy: str = "gittins", overheads: Any
     return open_simulation(jobs, pointsman.load_cluster(cluster), spec, spec.make(params), options)[0]
 
 
-def table(simulation: Simulation, begin: int) -> np.ndarray:
-    return simulation.handle.state.memory[begin : begin + BUCKETS].copy()
+def learnt(simulation: Simulation) -> Hazards:
+    """What the policy has learnt of how long jobs last."""
+    return GittinsMemory(simulation.handle.state.memory).hazards
+
+
+def index_of(simulation: Simulation) -> np.ndarray:
+    """The index of the first group, by bucket."""
+    return learnt(simulation).index.array[0].copy()
 
 
 def busy(seed: int, jobs: int = 400) -> Workload:

@@ -10,8 +10,7 @@ import pointsman
 from pointsman import Result, Workload
 from pointsman.engine.setup.overheads import Overheads
 from pointsman.inputs.durations import duration
-from pointsman.policies.dally.preemption import OVERDUE
-from pointsman.policies.parts.preemption.bounded_waiting import BOUND_MEMORY, NONE_UNTIL
+from pointsman.policies.parts.preemption.evicting_policy import WaitingMemory
 from pointsman.policies.registry import get_policy
 from tests.free import simulate
 from tests.policies.gittins_runs import jobs_of, opened
@@ -243,6 +242,7 @@ def test_a_takeover_by_gittins_itself_forgets_who_had_a_grant() -> None:
     simulation.run(1_100_000)  # as above: the gang has had its grant since 1010 s
     assert simulation.handle.jobs["granted"].max() > 0
     after = simulation.adopt(get_policy("gittins").make(PATIENT))
-    assert not after.handle.state.memory[OVERDUE : OVERDUE + BOUND_MEMORY].any()
+    M = WaitingMemory(after.handle.state.memory)
+    assert not M.as_numbers.array.any()
     after.run()
-    assert not after.handle.state.memory[OVERDUE : OVERDUE + NONE_UNTIL].any()
+    assert (M.overdue.first, M.overdue.last, M.granted_gpus) == (0, 0, 0)

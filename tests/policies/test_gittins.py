@@ -8,18 +8,9 @@ import polars as pl
 import pytest
 
 from pointsman.errors import UsageError
-from pointsman.policies.dally.hazards import (
-    BUCKET_BEGINS,
-    BUCKETS,
-    HAZARD,
-    INDEX,
-    LOG_CHANCE,
-    MOST_GROUPS,
-    REFITTED,
-    SCORE,
-)
+from pointsman.policies.dally.declared import MOST_GROUPS
 from tests.free import simulate
-from tests.policies.gittins_runs import QUICK, busy, jobs_of, opened, table
+from tests.policies.gittins_runs import QUICK, busy, index_of, jobs_of, learnt, opened
 
 HOUR_S = 3600.0
 
@@ -29,7 +20,7 @@ def index_s(durations_s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     jobs = jobs_of([(0.0, 1, float(d)) for d in durations_s] + [(2e6, 1, 1.0), (2e6 + 1, 1, 1.0)])
     simulation = opened(jobs, f"{(len(durations_s) + 63) // 64}x64", predictor="none")
     simulation.run()
-    return table(simulation, BUCKET_BEGINS) / 1000, table(simulation, INDEX) / 1000
+    return learnt(simulation).bucket_begins.array.copy() / 1000, index_of(simulation) / 1000
 
 
 # -- what it learns ------------------------------------------------------------------------------------
@@ -48,7 +39,7 @@ def test_kaplan_meier_by_hand() -> None:
     jobs = jobs_of([*ended, (65.0, 1, 500.0), (80.0, 1, 500.0), (100.0, 1, 1.0)])
     simulation = opened(jobs, "1x8", predictor="none", refit_s=100, least_ends=4, memory_jobs=0)
     simulation.run(100_000)
-    hazards = table(simulation, HAZARD + MOST_GROUPS * BUCKETS)
+    hazards = learnt(simulation).hazard.array[MOST_GROUPS]
     falling = [0.5, 0.5 / 1.2, 0.5 / 1.4]
     # the job that comes at 100 s is among the unfinished, in the first bucket
     by_hand = [
@@ -78,10 +69,10 @@ def test_of_fixed_durations_the_index_is_what_remains() -> None:
 def test_before_any_history_jobs_rank_by_attained_service() -> None:
     simulation = opened(jobs_of([(0.0, 1, 10.0)]), "1x1")
     simulation.run()
-    index = table(simulation, INDEX)
+    index = index_of(simulation)
     assert (np.diff(index[1:]) > 0).all()  # the first bucket is four times as long as the second
     assert index[0] < index[4]
-    assert simulation.handle.state.memory[REFITTED] == 0
+    assert learnt(simulation).refitted == 0
 
 
 def test_who_is_likely_to_end_soon_goes_first() -> None:
@@ -162,13 +153,12 @@ def test_a_score_that_may_be_rounding_gives_a_group_no_hazards_of_its_own() -> N
     def indices_s(score: float) -> np.ndarray:
         simulation = opened(busy(7), "2x8", **QUICK, predictor="none", groups=1, memory_jobs=0)
         simulation.run(10_000_000)
-        memory = simulation.handle.state.memory
-        own, pooled = LOG_CHANCE, LOG_CHANCE + MOST_GROUPS * BUCKETS
-        memory[own : own + BUCKETS] = memory[pooled : pooled + BUCKETS]  # so that no end adds to the score
-        memory[SCORE] = score
+        H = learnt(simulation)
+        H.log_chance.array[0] = H.log_chance.array[MOST_GROUPS]  # so that no end adds to the score
+        H.score[0] = score
         simulation.run(11_000_000)
-        assert memory[REFITTED] > 10_800_000 and memory[SCORE] == score
-        return table(simulation, INDEX)
+        assert H.refitted > 10_800_000 and H.score[0] == score
+        return index_of(simulation)
 
     assert (indices_s(1e-13) == indices_s(-1.0)).all()
     assert (indices_s(1e-6) != indices_s(-1.0)).any()

@@ -9,11 +9,10 @@ import pytest
 
 from pointsman.engine.setup.overheads import Overheads
 from pointsman.errors import UsageError
-from pointsman.policies.dally.gittins import Gittins
-from pointsman.policies.dally.hazards import BUCKETS, CLASSES, ENDED, ENDS, ENDS_BEFORE, INDEX, REFITTED
+from pointsman.policies.dally.declared import Gittins, GittinsKept
 from tests.free import simulate
 from tests.oracle.gittins import BUCKET_BEGINS, FALLING, indices, last_begun
-from tests.policies.gittins_runs import QUICK, busy, jobs_of, opened, table
+from tests.policies.gittins_runs import QUICK, busy, index_of, jobs_of, learnt, opened
 
 # -- parameters ----------------------------------------------------------------------------------------
 
@@ -125,16 +124,15 @@ def test_extremes_are_borne(durations_s: list[float], params: dict[str, Any]) ->
 def test_older_jobs_count_for_as_many_as_are_remembered() -> None:
     """A refit comes once an hour, and then what has been counted before weighs no more than 50 jobs."""
     simulation = opened(busy(4), "2x8", **(QUICK | {"memory_jobs": 50}))
-    memory = simulation.handle.state.memory
+    H = learnt(simulation)
     remembered = refitted = forgotten = 0.0
     for hour in range(1, 14):
         simulation.run(hour * 3_600_000)
-        if memory[REFITTED] != refitted:
-            since = memory[ENDS_BEFORE] - forgotten
+        if H.refitted != refitted:
+            since = H.ends_before - forgotten
             remembered = (remembered + since) * 50 / (50 + since)
-            refitted, forgotten = memory[REFITTED], memory[ENDS_BEFORE]
-        counted = memory[ENDED : ENDED + CLASSES * BUCKETS].sum()
-        assert counted == pytest.approx(remembered + memory[ENDS] - forgotten)
+            refitted, forgotten = H.refitted, H.ends_before
+        assert H.ended.array.sum() == pytest.approx(remembered + H.ends - forgotten)
     assert 45 < remembered < 50 and forgotten > 300
 
 
@@ -144,7 +142,7 @@ def test_older_jobs_count_for_as_many_as_are_remembered() -> None:
 def test_copies_go_on_alike() -> None:
     simulation = opened(busy(7), "2x8", **QUICK)
     simulation.run(15_000_000)
-    assert simulation.handle.state.memory[REFITTED] > 0
+    assert learnt(simulation).refitted > 0
     copy = simulation.copy()
     for run in (simulation, copy):
         run.run()
@@ -155,19 +153,18 @@ def test_copies_go_on_alike() -> None:
 def test_what_it_has_learnt_outlives_a_takeover_by_itself_only() -> None:
     simulation = opened(busy(7), "2x8", **QUICK)
     simulation.run(15_000_000)
-    learnt = table(simulation, INDEX)
-    ended = simulation.handle.state.memory[ENDS]
+    index, ended = index_of(simulation), learnt(simulation).ends
     assert ended > 50
     itself = simulation.what_if(Gittins(**QUICK, ageing=1.0))
-    assert (table(itself, INDEX) == learnt).all()
-    assert itself.handle.state.memory[ENDS] == ended
-    assert simulation.what_if(Gittins(**QUICK, predictor="none")).handle.state.memory[ENDS] == 0
-    assert not simulation.what_if("dally").handle.state.memory[ENDS:].any()
+    assert (index_of(itself) == index).all()
+    assert learnt(itself).ends == ended
+    assert learnt(simulation.what_if(Gittins(**QUICK, predictor="none"))).ends == 0
+    assert not learnt(simulation.what_if("dally")).as_numbers.array.any()
     itself.run(15_100_000)
     other = opened(busy(7), "2x8", "fifo")
     other.run(15_000_000)
     new = other.adopt(Gittins(**QUICK))
-    assert new.handle.state.memory[ENDS] == 0
+    assert learnt(new).ends == 0
     new.run()
     assert (new.handle.world.outcomes["end"] > 0).all()
 
@@ -179,11 +176,11 @@ def test_after_a_takeover_it_refits_at_its_own_period() -> None:
     simulation = opened(busy(7), "2x8", **QUICK)
     simulation.run(14_000_000)
     other = simulation.adopt(Gittins(refit_s=18_000, least_ends=20))
-    last_ms = other.handle.state.memory[REFITTED]
+    last_ms = learnt(other).refitted
     other.run(17_999_999)
-    assert 10_800_000 < last_ms == other.handle.state.memory[REFITTED]
+    assert 10_800_000 < last_ms == learnt(other).refitted
     other.run(18_500_000)
-    assert other.handle.state.memory[REFITTED] > 18_000_000
+    assert learnt(other).refitted > 18_000_000
 
 
 @pytest.mark.parametrize(("before", "one_class"), [("srtf", True), ("gittins", False)])
@@ -194,5 +191,6 @@ def test_who_learns_from_history_does_not_sort_by_the_estimates_of_another_polic
     other = simulation.adopt(Gittins(**QUICK))
     other.run(25_000_000)
     assert not np.isnan(other.handle.jobs["estimate"]).any()
-    classes = {int(c) for c in other.handle.jobs["s3"][other.handle.jobs["state"] != 0]}
+    jobs = other.handle.jobs
+    classes = {int(GittinsKept(job).class_number) for job in jobs[jobs["state"] != 0]}
     assert (classes == {1}) == one_class and classes

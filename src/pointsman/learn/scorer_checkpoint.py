@@ -32,8 +32,7 @@ from pointsman.learn.saved_state import Pcg64, Saved, no_state, read_state
 from pointsman.learn.scorer_recipe import AGENT, ALGORITHM, ScorerRecipe
 from pointsman.learn.scorer_training import FIRST, ScorerTask, cost_of, first, weights_of
 from pointsman.learn.training_setup import sampler, settings_of
-from pointsman.policies.placers.candidates.features import FEATURES
-from pointsman.policies.placers.candidates.places import MOST
+from pointsman.policies.placers.declared import FEATURES, MOST_CANDIDATES
 from pointsman.policies.placers.scorer import Scorer
 from pointsman.version import __version__
 
@@ -108,7 +107,7 @@ class ScorerTraining:
 
     def _card(self) -> Card:
         layout = load_cluster(settings_of(self.recipe.practice)[0].cluster).layout()
-        seen = ObservationSpec(name="placements", shapes={"features": (FEATURES,)}, actions=MOST)
+        seen = ObservationSpec(name="placements", shapes={"features": (FEATURES,)}, actions=MOST_CANDIDATES)
         evaluated = len(self.history) * self.recipe.search.population * self.recipe.practice.workloads
         return Card(
             agent=AGENT,

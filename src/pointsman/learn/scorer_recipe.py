@@ -10,7 +10,7 @@ from pointsman.learn.agents import PRACTICE, Settings, made
 from pointsman.learn.config import parameter
 from pointsman.learn.cross_entropy import Search
 from pointsman.learn.training_setup import JobsConfig, Load
-from pointsman.policies.placers.placer import Order
+from pointsman.policies.placers.declared import Order
 
 AGENT: Final = "scorer"
 ALGORITHM: Final = "cross-entropy"

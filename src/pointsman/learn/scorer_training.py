@@ -14,7 +14,7 @@ import numpy as np
 from pointsman.api import simulate
 from pointsman.cluster.cluster import Cluster
 from pointsman.learn.cross_entropy import Distribution, Search, Vector, minimise
-from pointsman.policies.placers.placer import Order
+from pointsman.policies.placers.declared import Order
 from pointsman.workload.table import Workload
 
 FIRST: Final = {

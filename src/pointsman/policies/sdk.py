@@ -69,19 +69,33 @@ from pointsman.engine.run.contract import (
     Owner,
     Standing,
     column_numbers,
-    milliseconds,
     parameter,
 )
 from pointsman.engine.setup.briefing import Briefing
+from pointsman.engine.setup.parameters import choice, derived, milliseconds
 from pointsman.engine.state.codes import FEW_RACKS, OK, PENDING, QUOTA, RESOURCES, RUNNING, STARTING, TIGHTEST
 from pointsman.engine.state.due_times import NEVER, after
+from pointsman.engine.state.layouts import OPEN
+from pointsman.engine.state.named import (
+    OfGpu,
+    OfJob,
+    OfNode,
+    Record,
+    bits,
+    flag,
+    number,
+    numbers,
+    part,
+    rows,
+    whole,
+    wholes,
+)
 from pointsman.engine.state.records import (
     ACCUMULATIONS,
     ACTIVE,
     DIRTY,
     LARGEST,
     OFF_RATE,
-    PARAMETERS,
     SOLE_OCCUPANTS,
     UNDER_WAY,
     VICTIMS,
@@ -89,6 +103,7 @@ from pointsman.engine.state.records import (
     State,
 )
 from pointsman.engine.state.state_pointer import open_state
+from pointsman.engine.state.views import view_of
 from pointsman.types import LOCALITIES, Event, Knowledge, Locality, Profile, Progress, Reason
 
 __all__ = [  # noqa: RUF022 - by topic
@@ -98,12 +113,28 @@ __all__ = [  # noqa: RUF022 - by topic
     "Delay",
     "Owner",
     "Standing",
-    "PARAMETERS",
     "on_event",
     "on_run",
     "column_numbers",
+    "choice",
+    "derived",
     "milliseconds",
     "parameter",
+    # What it keeps, by name: records of numbers in its memory, and of each job, node or GPU.
+    "Record",
+    "OfJob",
+    "OfNode",
+    "OfGpu",
+    "OPEN",
+    "bits",
+    "flag",
+    "number",
+    "numbers",
+    "part",
+    "rows",
+    "view_of",
+    "whole",
+    "wholes",
     "cold",
     "core",
     "Event",

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from pointsman.learn.environments import PlaceGangEnv
-from pointsman.policies.placers.candidates.places import MOST
+from pointsman.policies.placers.declared import MOST_CANDIDATES
 from pointsman.workload import generate
 
-WAIT = MOST + 1
+WAIT = MOST_CANDIDATES + 1
 
 
 def masks(patience: float) -> list[np.ndarray]:
@@ -32,5 +32,5 @@ def test_every_job_is_placed_in_the_end(patience: float) -> None:
     found = masks(patience)
     placed = [mask for mask in found if not mask[WAIT]]
     assert len(placed) == 40
-    assert all(mask[:MOST].any() for mask in placed)
+    assert all(mask[:MOST_CANDIDATES].any() for mask in placed)
     assert (len(found) > 40) == (patience > 0)

@@ -13,15 +13,15 @@ from pointsman.engine.state.records import Int, State
 from pointsman.engine.state.state_pointer import open_state
 from pointsman.policies.pickers.gpu_pickers import (
     ANCHOR,
-    DRAWS,
     FIRST_AVAILABLE,
     GPU_PICKERS,
     LOAD_BALANCE,
     NEAREST,
     RANDOM,
-    SEED,
     choose_gpus,
 )
+from pointsman.policies.pickers.pick_place import PickMemory
+from pointsman.policies.sdk import view_of
 from tests.against_oracle.replay import simulation_of
 from tests.engine.jit.compiled import compiled
 from tests.oracle.gpu_pickers import PICKERS, Edges, offer_of
@@ -34,6 +34,7 @@ WIDER = tuple(Node(4, rack=n // 4) for n in range(24))
 MIXED = tuple(Node((8, 3, 1, 4)[n % 4], rack=n // 3, gpu_type="ab"[n % 2]) for n in range(15))
 
 Places = list[tuple[int, int]]
+memory = view_of(PickMemory)
 
 
 @core
@@ -64,7 +65,7 @@ def occupy(address: int, n: int, mask: int, state: int) -> None:
 @exported("int64(int64, int64, int64)")
 def choose(address: int, j: int, how: int) -> int:
     S = open_state(address)
-    return np.int64(S.g[0].placed) if choose_gpus(S, j, how) else np.int64(-1)
+    return np.int64(S.g[0].placed) if choose_gpus(S, j, how, memory(S).draws) else np.int64(-1)
 
 
 class Cluster:
@@ -300,7 +301,8 @@ def test_random_gpus_follow_from_the_seed_and_every_set_is_as_likely() -> None:
     sets = sorted(set(drawn))
     assert len(sets) == 10  # of 5 GPUs, 2
     assert all(230 < drawn.count(chosen) < 370 for chosen in sets)
-    cluster.state.memory[DRAWS] = 0.0
+    draws = PickMemory(cluster.state.memory).draws
+    draws.count = 0
     assert [tuple(cluster.choose(2, RANDOM) or []) for _ in range(50)] == drawn[:50]
-    cluster.state.memory[DRAWS], cluster.state.memory[SEED] = 0.0, 1.0
+    draws.count, draws.seed = 0, 1
     assert [tuple(cluster.choose(2, RANDOM) or []) for _ in range(50)] != drawn[:50]

@@ -5,7 +5,8 @@ import pytest
 
 from pointsman.engine.jit.compile import exported
 from pointsman.engine.state.state_pointer import open_state
-from pointsman.policies.placers.candidates.places import MOST, list_candidates, note_candidate
+from pointsman.policies.placers.candidates.places import list_candidates, note_candidate
+from pointsman.policies.placers.declared import MOST_CANDIDATES
 from pointsman.policies.placers.placer import alternative_of
 from tests.engine.jit.compiled import compiled
 from tests.oracle.model import Node
@@ -90,5 +91,5 @@ def test_random_states(nodes: tuple[Node, ...]) -> None:
                 assert [n for n, _ in place] == sorted({n for n, _ in place})
                 assert sum(mask.bit_count() for _, mask in place) == gpus
                 assert all(mask & ~masks[n] == 0 for n, mask in place)
-    assert most <= MOST
-    assert most == MOST or nodes is MIXED
+    assert most <= MOST_CANDIDATES
+    assert most == MOST_CANDIDATES or nodes is MIXED

@@ -15,8 +15,9 @@ from pointsman.engine.jit.compile import exported
 from pointsman.engine.placement.eligible import alternative_with_room
 from pointsman.engine.run.view import View
 from pointsman.engine.state.state_pointer import open_state
-from pointsman.policies.placers.candidates.features import TABLE, measure
+from pointsman.policies.placers.candidates.features import measure
 from pointsman.policies.placers.candidates.neighbours import begin_decision
+from pointsman.policies.placers.declared import PlacerMemory
 from pointsman.policies.placers.lif import note_least_interference
 from pointsman.types import Reason
 from tests.engine.jit.compiled import compiled
@@ -30,7 +31,6 @@ MODELS = {"hungry": (3.0, 100.0, 0.7), "mover": (0.5, 440.0, 0.5), "small": (1.0
 Gpus = list[tuple[int, int]]
 Jobs = Mapping[int, tuple[str, Gpus]]
 """Models and GPUs of running jobs."""
-SLOW_DOWN, HARM, SERVERS, LEFT, BROKEN = 0, 1, 2, 4, 5
 LATENCY = 1e-4
 """More than that of a hop between nodes, which counts in the rate, over a second of computing."""
 
@@ -111,7 +111,7 @@ class Restates:
         return found
 
     def _check_features(self, view: View, jobs: Jobs, j: int, free: Mapping[int, list[int]]) -> None:
-        features = view._simulation.handle.state.memory[TABLE : TABLE + 6]
+        features = PlacerMemory(view._simulation.handle.state.memory).features[0]
         place = jobs[j][1]
         nodes, work = {n for n, _ in place}, float(view.jobs["estimate"][j])
         own_ms, harm = work * psi(jobs, j), 0.0
@@ -120,14 +120,14 @@ class Restates:
             done = view.jobs["done_when_rated"][k] + view.jobs["rate"][k] * (view.now_ms - view.jobs["rated"][k])
             left = max(1.0, view.jobs["estimate"][k] - done)
             harm += min(own_ms, left * before) * (beside / before - 1)
-        assert features[SLOW_DOWN] == pytest.approx(psi(jobs, j) - 1, abs=LATENCY)
-        assert features[HARM] == pytest.approx(harm / work, rel=1e-4, abs=LATENCY)
-        assert features[SERVERS] == len(nodes) - 1
-        assert features[LEFT] == (sum(len(free[n]) for n in nodes) - len(place)) / 8
+        assert features.slow_down == pytest.approx(psi(jobs, j) - 1, abs=LATENCY)
+        assert features.harm == pytest.approx(harm / work, rel=1e-4, abs=LATENCY)
+        assert features.servers == len(nodes) - 1
+        assert features.left == (sum(len(free[n]) for n in nodes) - len(place)) / 8
         taken = [{g for n, g in place if n == node and g // 2 == s} for node in nodes for s in (0, 1)]
         kept = [{g for g in free[n] if g // 2 == s} for n in nodes for s in (0, 1)]
         broken = sum(bool(gone) and bool(had - gone) for gone, had in zip(taken, kept, strict=True))
-        assert features[BROKEN] == broken / 4
+        assert features.broken == broken / 4
         self.checked += 1
         self.scattered += len(nodes) > 1
         self.harmed += harm > 0

@@ -44,7 +44,7 @@ for cluster in ("2x4/gpu=t4", "2x2/gpu=t4+1x4/gpu=v100"):
 WATCHED = """
 from pointsman.policies.pollux import pollux
 from pointsman.policies.pollux.packing import fitness_of_plan, planned_locality
-from pointsman.policies.pollux.search import fitness_of_now, line, may_change
+from pointsman.policies.pollux.search import fitness_of_now, kept, line, may_change
 
 carry_out, rounds = pollux._carry_out, []
 
@@ -53,7 +53,7 @@ def watched(S):
     j = S.buckets[line(S)].first
     while j >= 0:
         if may_change(S, j):
-            gpus = int(S.jobs[j].s1)
+            gpus = int(kept(S, j).gpus)
             wanted[j] = (gpus, int(planned_locality(S, j)) if gpus else None)
         j = S.jobs[j].later
     carry_out(S)

@@ -26,7 +26,7 @@ _ENGINE = "pointsman.engine"
 _MAKERS = (
     *(f"{_ENGINE}.jit.{name}" for name in ("compile", "digests")),
     *(f"{_ENGINE}.jit.compiling.{name}" for name in ("called", "emit", "kept_helpers", "lowering", "python_calls")),
-    *(f"{_ENGINE}.state.{name}" for name in ("jit_arrays", "state_pointer")),
+    *(f"{_ENGINE}.state.{name}" for name in ("jit_arrays", "jit_named", "layouts", "state_pointer", "views")),
 )
 """Modules that all machine code is made with."""
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), np.generic, np.dtype)
@@ -73,6 +73,11 @@ def made_with() -> str:
     """A digest of compilers and processor, which all machine code depends on."""
     told = [*map(importlib.metadata.version, _COMPILERS), f"{sys.version_info[:2]}", target()]
     return hashlib.sha256("\n".join([*told, *map(_source, _MAKERS)]).encode()).hexdigest()
+
+
+def layouts() -> str:
+    """Digests of what arguments of all types are laid out as."""
+    return " ".join(map(_layout, ARGUMENTS))
 
 
 @functools.cache
@@ -136,8 +141,10 @@ class _Walk:
         if is_exported(value):
             self.calls[f"{home}.{value.__name__}"] = None
             self.add("calls", home, value.__name__, value.signature)
+        elif hasattr(value, "compiled_from"):  # which is told in plain values
+            self.value(name, value.compiled_from)
         elif home in _MAKERS:
-            self.add(name, *map(_layout, ARGUMENTS))
+            self.add(name, layouts())
         elif "COMPILING" in vars(sys.modules.get(home, builtins)):  # another one is there where it is compiled
             self.add(name, home, _source(home))
         elif isinstance(function := getattr(value, "py_func", value), FunctionType) and not _is_foreign(home):

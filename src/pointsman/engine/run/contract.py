@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from pointsman.engine.setup.briefing import Briefing
+from pointsman.engine.setup.parameters import numbers_of, record_of
+from pointsman.engine.state.named import OfJob, Record
 from pointsman.errors import UsageError
 from pointsman.types import MAX_SHARING, PLACEMENT_NAMES, Knowledge, Locality, Profile, Progress, Reason
 
@@ -107,12 +109,33 @@ class CompiledPolicy(BaseModel):
     needs_rates: ClassVar[bool] = False
     """Whether it computes with the rates of running jobs, which chains of iterations do not have."""
 
-    memory: ClassVar[int] = 0
-    """Numbers of ``State.memory`` that it needs, if these are more than 8192."""
+    memory: ClassVar[type[Record]] = Record
+    """What it keeps in ``State.memory``; the record of a subclass derives from that of its base."""
+    kept: ClassVar[type[OfJob]] = OfJob
+    """What it keeps of each job, likewise."""
     learns: ClassVar[bool] = False
     """Whether its memory outlives a takeover by the same policy with the same `durations`: what it has learnt of jobs
     that have ended.
     """
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+        for what in ("memory", "kept"):
+            for base in cls.__mro__:
+                if not issubclass(getattr(cls, what), getattr(base, what, object)):
+                    own, its = getattr(cls, what).__name__, getattr(base, what).__name__
+                    raise TypeError(f"{cls.__name__}.{what} is {own}, which does not derive from {its} of its base")
+
+    @classmethod
+    def parameter_record(cls) -> type[Record]:
+        """What compiled code finds in ``State.params``: each field that is a number, of unit s in ms, and what is
+        `derived`.
+        """
+        return record_of(cls)
+
+    def new_memory(self) -> "NDArray[np.float64]":
+        """What ``State.memory`` is before the first event; where its `memory` has open arrays, with their lengths."""
+        return type(self).memory.zeros()
 
     def forget_jobs(self, memory: "NDArray[np.float64]") -> None:
         """Clear what its memory, which outlives a takeover, says of jobs that are there."""
@@ -136,8 +159,8 @@ class CompiledPolicy(BaseModel):
         return value
 
     def parameters(self) -> list[float]:
-        """What the hooks find in ``State.params``, times in ms."""
-        return []
+        """What the hooks find in ``State.params``, as `parameter_record` says."""
+        return numbers_of(self)
 
     briefed: ClassVar[bool] = False
     """Whether it works something out of the jobs before the run (`briefing`), so that it cannot take over one."""
@@ -213,11 +236,6 @@ def _members(value: Any) -> Iterable[Any]:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float)
-
-
-def milliseconds(seconds: float) -> float:
-    """Seconds as the engine's whole milliseconds."""
-    return float(round(1000 * seconds))
 
 
 _FLAGS = ("admits", "places_itself", "takes_whole_gpus", "needs_rates")

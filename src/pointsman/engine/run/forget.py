@@ -4,6 +4,7 @@ from pointsman.engine.actions.claims import end_all_claims
 from pointsman.engine.actions.eviction_cache import forget_failures
 from pointsman.engine.jit.compile import core
 from pointsman.engine.state.due_times import NEVER
+from pointsman.engine.state.policy_fields import forget_job, forget_places
 from pointsman.engine.state.records import State
 from pointsman.types import Locality
 
@@ -33,10 +34,7 @@ def forget_policy(S: State) -> None:
     _forget_indexes(S)
     g.within = CLUSTER
     g.wake = NEVER
-    for n in range(S.nodes.shape[0]):
-        S.nodes[n].s0 = 0.0
-    for x in range(S.gpus.shape[0]):
-        S.gpus[x].s0 = 0.0
+    forget_places(S)
     for c in range(S.classes.shape[0]):
         C = S.classes[c]
         C.active = -1
@@ -50,13 +48,4 @@ def forget_policy(S: State) -> None:
         J = S.jobs[j]
         J.bucket = -1
         J.alarm = NEVER
-        J.level = 0
-        J.crowding = 0.0
-        J.granted = 0.0
-        J.patient_until = 0
-        J.lapses = 0
-        J.overdue = 0
-        J.s0 = 0.0
-        J.s1 = 0.0
-        J.s2 = 0.0
-        J.s3 = 0.0
+        forget_job(S, j)

@@ -33,7 +33,7 @@ from pointsman.engine.run.stops import (
     said_by_factor,
 )
 from pointsman.engine.run.view import View
-from pointsman.engine.setup.build import parameters_of, with_larger_inbox, with_new_memory
+from pointsman.engine.setup.build import memory_of, parameters_of, with_larger_inbox, with_new_memory
 from pointsman.engine.setup.job_columns import NO_COLUMNS, JobColumns, check_columns_of_run
 from pointsman.engine.state.invariants import FAILURES
 from pointsman.engine.state.job_records import say_what_was_meant
@@ -256,7 +256,7 @@ class Simulation:
         if learns_alike(policy, self.policy):
             policy.forget_jobs(handle.state.memory)
             return handle
-        return with_new_memory(handle, getattr(policy, "memory", 0))
+        return with_new_memory(handle, memory_of(policy))
 
     def _beside(self, handle: Handle, policy: CompiledPolicy | Policy, kept: KeptLog) -> "Simulation":
         """A simulation of the same run."""

@@ -122,12 +122,12 @@ def build(
     params: NDArray[np.float64],
     script: NDArray[np.void] = NO_SCRIPT,
     briefing: Briefing | None = None,
-    policy_memory: int = 0,
+    memory: NDArray[np.float64] | None = None,
 ) -> Handle:
     """The state before the first event.
 
     `params` (PARAMETERS,), `script` (SCRIPT, ordered by time and kind), `briefing`: what the policy worked out of the
-    jobs; `policy_memory`: numbers that the policy needs of ``State.memory``.
+    jobs; `memory`: the policy's own (`memory_of`).
     """
     layout, pools, demands, trace = prepared.layout, prepared.pools, prepared.demands, prepared.trace
     queue_limits, speeds, history, terms = prepared.queue_limits, prepared.speeds, prepared.history, prepared.terms
@@ -182,7 +182,7 @@ def build(
         speed_log=np.zeros(LOG_ROWS + 16 * seats if rules.log_speeds else 1, SPEED),
         inbox=np.zeros((inbox_rows(seats) if rules.hosted else 1, 2), np.int64),
         params=params,
-        memory=_memory(briefing, policy_memory),
+        memory=_with_room(memory),
         job_numbers=np.zeros((slots, numbers_told.shape[1])),
         rates=np.ascontiguousarray(speeds.rates),
         models=speeds.models,
@@ -242,12 +242,16 @@ def build(
     return Handle(state, world)
 
 
-def _memory(briefing: Briefing | None, needed: int) -> NDArray[np.float64]:
-    """The policy's memory: what its briefing begins with, then zeros."""
-    known = briefing.memory if briefing else np.zeros(0)
-    memory = np.zeros(max(MEMORY, needed, len(known)))
-    memory[: len(known)] = known
-    return memory
+def _with_room(memory: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    known = np.zeros(0) if memory is None else memory
+    return np.append(known, np.zeros(max(0, MEMORY - len(known))))
+
+
+def memory_of(policy: Any, briefing: Briefing | None = None) -> NDArray[np.float64]:
+    """What the memory of `policy` is before the first event: as its briefing says, or new."""
+    if briefing is not None and len(briefing.memory):
+        return briefing.memory
+    return policy.new_memory() if hasattr(policy, "new_memory") else np.zeros(0)
 
 
 def _factors(
@@ -314,12 +318,14 @@ def with_larger_inbox(handle: Handle, known: int | None = None) -> Handle:
     return Handle(handle.state._replace(inbox=inbox), handle.world)
 
 
-def with_new_memory(handle: Handle, needed: int) -> Handle:
-    """Gives the state an empty memory for a policy that needs `needed` numbers."""
-    handle.state.memory[:] = 0.0
-    if needed <= len(handle.state.memory):
-        return handle
-    return Handle(handle.state._replace(memory=np.zeros(needed)), handle.world)
+def with_new_memory(handle: Handle, new: NDArray[np.float64]) -> Handle:
+    """Gives the state another memory."""
+    memory = handle.state.memory
+    if len(new) > len(memory):
+        return Handle(handle.state._replace(memory=new), handle.world)
+    memory[:] = 0.0
+    memory[: len(new)] = new
+    return handle
 
 
 def _scalars(

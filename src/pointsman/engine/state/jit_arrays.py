@@ -38,7 +38,7 @@ class Fields(types.Record):  # type: ignore[misc]
 register_model(Fields)(models.RecordModel)
 
 
-def _alone(builder: Any, access: Any, name: str) -> None:
+def mark_apart(builder: Any, access: Any, name: str) -> None:
     """Only accesses of this name touch the same memory (for LLVM's type-based alias analysis)."""
     zero, module = ir.IntType(64)(0), builder.module
     kind = module.add_metadata([name, module.add_metadata(["pointsman"]), zero])
@@ -50,18 +50,20 @@ def _field(context: Any, builder: Any, kind: Fields, record: Any, name: str) -> 
 
 
 @lower_getattr_generic(Fields)
-def _get_field(context: Any, builder: Any, kind: Fields, record: Any, name: str) -> Any:
+def get_field(context: Any, builder: Any, kind: Fields, record: Any, name: str) -> Any:
+    """The value of a field."""
     value = builder.load(_field(context, builder, kind, record, name))
-    _alone(builder, value, f"{kind.short_name}.{name}")
+    mark_apart(builder, value, f"{kind.short_name}.{name}")
     return context.data_model_manager[kind.typeof(name)].from_data(builder, value)
 
 
 @lower_setattr_generic(Fields)
-def _set_field(context: Any, builder: Any, sig: Any, args: Any, name: str) -> None:
+def set_field(context: Any, builder: Any, sig: Any, args: Any, name: str) -> None:
+    """Write a field."""
     kind, given = sig.args
     value = context.cast(builder, args[1], given, kind.typeof(name))
     data = context.data_model_manager[kind.typeof(name)].as_data(builder, value)
-    _alone(builder, builder.store(data, _field(context, builder, kind, args[0], name)), f"{kind.short_name}.{name}")
+    mark_apart(builder, builder.store(data, _field(context, builder, kind, args[0], name)), f"{kind.short_name}.{name}")
 
 
 class Rows(types.Type):  # type: ignore[misc]
@@ -110,7 +112,7 @@ def _shape(context: Any, builder: Any, kind: Rows, value: Any) -> Any:
     return context.make_tuple(builder, types.UniTuple(types.int64, kind.ndim), lengths)
 
 
-def _place(context: Any, builder: Any, kind: Rows, value: Any, index: Any) -> Any:
+def place_of(context: Any, builder: Any, kind: Rows, value: Any, index: Any) -> Any:
     """A pointer to the element at `index`."""
     rows = cgutils.create_struct_proxy(kind)(context, builder, value)
     if kind.ndim == 2:
@@ -121,21 +123,21 @@ def _place(context: Any, builder: Any, kind: Rows, value: Any, index: Any) -> An
 
 @lower_builtin(operator.getitem, Rows, types.Any)
 def _get(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    at = _place(context, builder, sig.args[0], args[0], args[1])
+    at = place_of(context, builder, sig.args[0], args[0], args[1])
     if isinstance(sig.return_type, types.Record):
         return builder.bitcast(at, context.get_value_type(sig.return_type))
     value = builder.load(at)
-    _alone(builder, value, str(sig.return_type))
+    mark_apart(builder, value, str(sig.return_type))
     return value
 
 
 @lower_builtin(operator.setitem, Rows, types.Any, types.Any)
 def _set(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    at = _place(context, builder, sig.args[0], args[0], args[1])
+    at = place_of(context, builder, sig.args[0], args[0], args[1])
     if isinstance(sig.args[2], types.Record):
         context.pack_value(builder, sig.args[2], args[2], at)
     else:
-        _alone(builder, builder.store(args[2], at), str(sig.args[2]))
+        mark_apart(builder, builder.store(args[2], at), str(sig.args[2]))
     return context.get_dummy_value()
 
 
@@ -145,7 +147,7 @@ def prefetch(typingctx: Any, rows: Any, index: Any) -> Any:
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         kind = sig.args[0]
-        at = builder.bitcast(_place(context, builder, kind, *args), ir.IntType(8).as_pointer())
+        at = builder.bitcast(place_of(context, builder, kind, *args), ir.IntType(8).as_pointer())
         told = [ir.IntType(32)(x) for x in (_TO_READ, _KEEP, _DATA)]
         fetch_type = ir.FunctionType(ir.VoidType(), [at.type, *(x.type for x in told)])
         fetch = builder.module.declare_intrinsic("llvm.prefetch", (at.type,), fetch_type)
@@ -192,7 +194,8 @@ class _DirectoryAttributes(AttributeTemplate):  # type: ignore[misc]
 
 
 @lower_getattr_generic(Directory)
-def _get_array(context: Any, builder: Any, kind: Directory, directory: Any, name: str) -> Any:
+def get_array(context: Any, builder: Any, kind: Directory, directory: Any, name: str) -> Any:
+    """An array of a directory, opened."""
     array = kind.arrays[name]
     rows = cgutils.create_struct_proxy(array)(context, builder)
     words = [_word(builder, directory, DIRECTORY_WORDS * kind.place[name] + n) for n in range(1 + array.ndim)]

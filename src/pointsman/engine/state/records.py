@@ -16,8 +16,8 @@ Int = int | np.int64
 LARGEST = 1 << 62
 """Above any count or rank: where a search for the least begins."""
 
-PARAMETERS = 72
-"""Numbers that a compiled policy may be given."""
+PARAMETERS = 96
+"""Numbers of parameters that a compiled policy may have."""
 
 JOB = np.dtype(
     [
@@ -97,7 +97,7 @@ JOB = np.dtype(
         ("overdue", "i4"),  # whether it is in the list of jobs that have waited too long
         ("ahead", "i4"),  # its neighbours there; -1
         ("behind", "i4"),
-        ("s0", F),  # scratch
+        ("s0", F),  # what it keeps, by names of its own (`named.OfJob`)
         ("s1", F),
         ("s2", F),
         ("s3", F),
@@ -112,7 +112,7 @@ GPU = np.dtype(
         ("free_bytes", I),
         ("busy", I),  # the job whose task it does; -1
         ("until", I),  # ms
-        ("s0", F),  # the policy's scratch
+        ("s0", F),  # what the policy keeps (`named`)
     ],
     align=True,
 )
@@ -141,7 +141,7 @@ NODE = np.dtype(
         ("sockets", I),  # CPU sockets, which share its GPUs as equally as they can, in order
         ("tally", I),  # GPUs that would be free with the jobs released in State.g.attempt
         ("tally_attempt", I),
-        ("s0", F),  # the policy's scratch
+        ("s0", F),  # what the policy keeps (`named`)
     ],
     align=True,
 )
@@ -637,8 +637,8 @@ class State(NamedTuple):
     log: np.ndarray  # LOG
     speed_log: np.ndarray  # SPEED
     inbox: np.ndarray  # i8, (n, 2): events of this instant, for hosted policies
-    params: np.ndarray  # f8, (PARAMETERS,): the policy's parameters
-    memory: np.ndarray  # f8, (at least 8192,): the policy's memory
+    params: np.ndarray  # f8, (PARAMETERS,): the policy's parameters, read by name (`views`)
+    memory: np.ndarray  # f8, (at least 8192,): the policy's memory, likewise
     job_numbers: np.ndarray  # f8, (slots, k): what the policy worked out of each job before the run
     rates: np.ndarray  # f8, (speed rows, LOCALITIES), of gangs of the usual shapes
     models: np.ndarray  # MODEL, (speed rows,)

@@ -17,7 +17,7 @@ from pointsman.learn.environments.compiled.gangs import ACTIONS, WAIT
 from pointsman.learn.environments.picture import RENDER_FPS, RenderMode
 from pointsman.learn.environments.place_gang import PlaceGangEnv
 from pointsman.learn.environments.single import Observation
-from pointsman.policies.placers.schedulers import owner
+from pointsman.policies.placers.declared import owner
 
 try:
     from pettingzoo import ParallelEnv

@@ -24,16 +24,14 @@ from pointsman.errors import UsageError
 from pointsman.experiment import Assumptions
 from pointsman.inputs.did_you_mean import did_you_mean
 from pointsman.learn.environments.compiled import columns
+from pointsman.learn.environments.compiled.declared import AgentMemory, AgentParameters
 from pointsman.learn.environments.compiled.gangs import ACTIONS as GANG_ACTIONS
 from pointsman.learn.environments.compiled.observations.proximity import MOST_GPUS, PLACES
 from pointsman.learn.environments.episode_pool import EpisodePool, make_episode_pool
 from pointsman.learn.environments.workloads import Generated, Sampler
 from pointsman.policies.pickers.gpu_pickers import GPU_PICKERS
 from pointsman.policies.placers.candidates import weights as shipped
-from pointsman.policies.placers.placer import Order
-from pointsman.policies.placers.schedulers import FORWARD
-from pointsman.policies.placers.schedulers import MOST as MOST_SCHEDULERS
-from pointsman.policies.placers.waiting.patience import PATIENCE
+from pointsman.policies.placers.declared import MOST_SCHEDULERS, Order
 from pointsman.types import NEVER_MS, PLACEMENT_NAMES, Placement
 from pointsman.workload import Workload
 
@@ -213,20 +211,20 @@ def _places(layout: Layout) -> int:
 
 def _template(pool: EpisodePool, params: NDArray[np.float64]) -> Handle:
     """A state before its first event, with room for the longest episode."""
-    return build(replace(pool.prepared, trace=np.zeros(pool.longest, TRACE)), Rules(log=False), params)
+    trace = np.zeros(pool.longest, TRACE)
+    return build(replace(pool.prepared, trace=trace), Rules(log=False), params, memory=AgentMemory.zeros())
 
 
 def _params(setting: Setting, choice: str, layout: Layout, tree: Tree) -> NDArray[np.float64]:
     """What compiled code finds in ``State.params``."""
-    total = int(layout.node_gpus.sum())
-    params = np.zeros(columns.BEST + 2 * (total + 1))
-    params[FORWARD] = 1.0
-    params[PATIENCE] = setting.patience
-    params[columns.HOLD] = setting.hold
-    params[columns.TAU] = 1000.0 * setting.tau_s
-    params[columns.DECAY] = -np.log(setting.gamma) / params[columns.TAU]
-    params[columns.ORDER] = ORDERS.index(_order(setting, choice))
-    params[columns.BEST :] = np.concatenate(costs_by_size(layout, tree.costs))
+    least, greatest = costs_by_size(layout, tree.costs)
+    params = AgentParameters.zeros({"least_cost": len(least), "greatest_cost": len(greatest)})
+    P = AgentParameters(params)
+    P.forward, P.patient_share = True, setting.patience
+    P.hold, P.tau_ms = setting.hold, 1000.0 * setting.tau_s
+    P.decay = -np.log(setting.gamma) / P.tau_ms
+    P.job_order = ORDERS.index(_order(setting, choice))
+    P.least_cost.array[:], P.greatest_cost.array[:] = least, greatest
     return params
 
 

@@ -13,6 +13,7 @@ from pointsman.errors import RunError
 from pointsman.learn.environments.batch_state import BatchState
 from pointsman.learn.environments.branch import Branch
 from pointsman.learn.environments.compiled import columns
+from pointsman.learn.environments.compiled.declared import Episode
 from pointsman.learn.environments.compiled.features.extent import extent_of
 from pointsman.learn.environments.loading import (
     BOOKKEEPING,
@@ -48,7 +49,7 @@ class VectorSim:
         self.windows = np.full((size, made.setting.slots), -1, np.int64)
         self.masks = np.zeros((size, made.actions), np.int8)
         self.answers = np.zeros((size, columns.ANSWER))
-        self._metrics = np.zeros((size, columns.METRICS - columns.RETURN))
+        self._metrics = np.zeros((size, Episode.layout.width))
         self.seen = np.zeros((size, sum(int(np.prod(shape)) for shape in self.shapes.values())), np.float32)
         cuts = np.linspace(0, size, min(threads, size) + 1).astype(int).tolist()
         self._parts = list(pairwise(cuts))
@@ -144,13 +145,15 @@ class VectorSim:
 
     def metrics(self, e: int) -> dict[str, float]:
         """The metrics of the episode of simulation `e`, which is over."""
-        m = dict(zip(_NAMES, self._metrics[e].tolist(), strict=True))
+        names = (slot.name for slot in Episode.layout.slots)
+        m = dict(zip(names, self._metrics[e].tolist(), strict=True))
         ended, started, gangs = (max(1.0, m[name]) for name in ("jobs_ended", "jobs_started", "gangs_started"))
         span_s = max(1e-3, float(self._batch.handles[e].state.g["now"][0]) / 1000.0)
         work_gpu_h = m.pop("work") / 1000.0 / SECONDS_PER_HOUR
         jct_s, slowdown = m.pop("jct") / 1000.0 / ended, m.pop("slowdown") / ended
         cost, nearness = m.pop("cost") / started, m.pop("nearness") / gangs
         return {
+            "return": m.pop("reward"),
             **m,
             "span_s": span_s,
             "jct_mean_s": jct_s,
@@ -160,10 +163,3 @@ class VectorSim:
             "communication_cost_mean": cost,
             "proximity_mean": nearness,
         }
-
-
-_NAMES = (
-    *("return", "steps", "work", "jobs_ended", "jct", "slowdown"),
-    *("cost", "nearness", "jobs_started", "gangs_started", "invalid_actions"),
-)
-"""Names of the columns from RETURN to METRICS."""

@@ -9,7 +9,7 @@ from pointsman.inputs.did_you_mean import did_you_mean
 from pointsman.learn.agents import PRACTICE, Settings, made
 from pointsman.learn.config import Config, parameter
 from pointsman.learn.training_setup import JobsConfig, Load
-from pointsman.policies.placers.placer import Order
+from pointsman.policies.placers.declared import Order
 from pointsman.speed.interference.online.expectations import Method
 
 AGENT: Final = "metarl"

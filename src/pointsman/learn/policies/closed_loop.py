@@ -11,7 +11,7 @@ from pointsman.engine.rate_models.rates import FINEST
 from pointsman.engine.state.records import OF_POLICY
 from pointsman.learn.environments.compiled.columns import NOTED
 from pointsman.learn.environments.loading import WATCHING
-from pointsman.policies.placers.candidates.places import MOST as MOST_CANDIDATES
+from pointsman.policies.placers.declared import MOST_CANDIDATES
 from pointsman.speed.interference.learned.file import MOST
 from pointsman.speed.interference.online.learner import times_of
 from pointsman.speed.interference.online.ledger import Ledger

@@ -7,7 +7,6 @@ import numpy as np
 from pointsman.engine.actions import python_policy_hooks as usual
 from pointsman.engine.actions.python_policy_hooks import decide
 from pointsman.policies.parts.reserving.overdue_heads import follow, predict_end, serves_overdue
-from pointsman.policies.placers.waiting.heads import HEADS, OVERDUE
 from pointsman.policies.placers.waiting.patience import turn_of
 from pointsman.policies.sdk import PENDING, Int, State, core, enqueue
 
@@ -19,7 +18,7 @@ def on_event(S: State, kind: Int, j: Int) -> None:
     """A job that waits joins its class."""
     if j < 0:
         return
-    follow(S, kind, j, np.int64(HEADS), np.int64(OVERDUE))
+    follow(S, kind, j)
     if S.jobs[j].state == PENDING and S.jobs[j].bucket < 0:
         enqueue(S, j, turn_of(S, j), np.inf)
 
@@ -27,7 +26,7 @@ def on_event(S: State, kind: Int, j: Int) -> None:
 @core
 def on_run(S: State, j: Int) -> None:
     """A job that runs joins the running ones."""
-    if serves_overdue(S, np.int64(HEADS)):
-        predict_end(S, j, np.int64(0), np.int64(HEADS), np.int64(OVERDUE))
+    if serves_overdue(S):
+        predict_end(S, j, np.int64(0))
     else:
         usual.on_run(S, j)

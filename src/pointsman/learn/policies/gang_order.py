@@ -2,9 +2,12 @@
 
 from typing import TYPE_CHECKING, Any, ClassVar, Final, get_args
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pointsman.errors import UsageError
 from pointsman.policies.parts.reserving.overdue_heads import standing_of
-from pointsman.policies.placers.placer import Order
+from pointsman.policies.placers.declared import FIFO, SJF, Order, Placer, PlacerMemory
 from pointsman.policies.sdk import milliseconds
 from pointsman.types import Knowledge
 
@@ -41,11 +44,19 @@ class GangOrder:
         if not 0 < run_time_quantile < 1:
             raise UsageError(f"{self.name}.run_time_quantile = {run_time_quantile:g}: it must be between 0 and 1")
         self._patience_ms = milliseconds(patience_s)
-        self._params = [float(forward), patience, float(order == "sjf"), self._patience_ms, run_time_quantile]
+        numbers = Placer.parameter_record().zeros()
+        P = Placer.parameter_record()(numbers)
+        P.forward, P.patient_share, P.order = forward, patience, SJF if order == "sjf" else FIFO
+        P.patience_ms, P.run_time_quantile = self._patience_ms, run_time_quantile
+        self._params = numbers.tolist()
 
     def parameters(self) -> list[float]:
         """What compiled code finds in ``State.params``."""
         return self._params
+
+    def new_memory(self) -> NDArray[np.float64]:
+        """What ``State.memory`` is before the first event."""
+        return PlacerMemory.zeros()
 
     def standing(self, state: Any, job: Any, now_ms: int) -> "Standing | None":
         """When a waiting job, a record of ``State.jobs``, will be tried before others."""

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from pointsman.policies.placers.declared import WhileWaiting
 from pointsman.types import Reason
 
 if TYPE_CHECKING:
@@ -10,7 +11,7 @@ if TYPE_CHECKING:
 
 def held_back(view: "View", job: int, by: str) -> tuple[Reason, str] | None:
     """Until when `by` lets it wait (as of `learn.environments.compiled.gangs`); None if it does not."""
-    again_ms = float(view.jobs[job]["s1"])
+    again_ms = int(WhileWaiting(view.jobs[job]).again_ms)
     if again_ms <= view.now_ms:
         return None
     until = f"until {again_ms / 1000:g} s, or until it could be placed compactly"

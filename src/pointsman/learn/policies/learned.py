@@ -100,6 +100,12 @@ class LearnedPicker:
         self._mask = np.zeros(self._seen.actions, np.int8)
         self._patience = Patience(patience_durations, self.name)
 
+    def new_memory(self) -> NDArray[np.float64]:
+        """What ``State.memory`` is before the first event: as in training."""
+        from pointsman.learn.environments.compiled.declared import AgentMemory
+
+        return AgentMemory.zeros()
+
     def decide(self, view: "View") -> None:
         """Start overdue jobs, then picked ones until the network would wait, or none can start."""
         kept = self._patience.serve(view, lambda job: self._start(view._address, job, self._how))

@@ -12,8 +12,8 @@ from pointsman.learn.policies.gang_order import LIMIT_S, QUANTILE, GangOrder
 from pointsman.learn.policies.holding_back import held_back
 from pointsman.learn.policies.judge import Judge
 from pointsman.learn.policies.learned import OK, trained
+from pointsman.policies.placers.declared import IN_WHAT_ORDER
 from pointsman.policies.placers.interference import FORECASTS_BY
-from pointsman.policies.placers.placer import IN_WHAT_ORDER
 from pointsman.types import Profile, Reason
 
 if TYPE_CHECKING:
@@ -80,15 +80,15 @@ class Marl(GangOrder):
 
     def owner_of(self, job: Any) -> "Owner | None":
         """The scheduler that a job, a record of ``State.jobs``, belongs to; None if there is only one."""
-        from pointsman.policies.placers.schedulers import owner
+        from pointsman.policies.placers.declared import owner
 
         return owner(job, self.divides_among) if self.divides_among > 1 else None
 
     def forwards(self, memory: Any) -> int:
         """How many jobs were forwarded, by ``State.memory``."""
-        from pointsman.policies.placers.schedulers import forwards
+        from pointsman.policies.placers.declared import PlacerMemory
 
-        return forwards(memory)
+        return int(PlacerMemory(memory).forwards)
 
     def why_waiting(self, view: "View", job: int, name: Callable[[int], str]) -> tuple[Reason, str] | None:
         """Says of a waiting job that fits until when its scheduler lets it wait."""

@@ -15,9 +15,7 @@ from pointsman.learn.policies.gang_order import LIMIT_S, QUANTILE, GangOrder
 from pointsman.learn.policies.holding_back import held_back
 from pointsman.learn.policies.learned import OK, SHIPPED
 from pointsman.policies.placers.candidates import weights as shipped
-from pointsman.policies.placers.candidates.features import FEATURES, SLOW_DOWN, TABLE
-from pointsman.policies.placers.candidates.places import MOST
-from pointsman.policies.placers.placer import IN_WHAT_ORDER
+from pointsman.policies.placers.declared import IN_WHAT_ORDER, MOST_CANDIDATES, PlacerMemory
 from pointsman.types import Event, Profile, Progress, Reason
 
 if TYPE_CHECKING:
@@ -135,11 +133,11 @@ class MetaRl(GangOrder):
             self._adapting.review(view, loop.learner.spec, loop.profiles)
         while self._deciding.look(view._address, self._window[0], self._mask):
             usual = self._usual(view)
-            if usual < MOST and self._explores(view, usual):
+            if usual < MOST_CANDIDATES and self._explores(view, usual):
                 continue
             job = int(self._window[0, 0])
             loop.exploration.explored.pop(int(view.jobs[job]["row"]), None)
-            if usual < MOST:
+            if usual < MOST_CANDIDATES:
                 self._note_forecast(view, job, usual)
             if self._deciding.act(view._address, self._window[0], usual) != OK:
                 break
@@ -155,7 +153,7 @@ class MetaRl(GangOrder):
     def _note_forecast(self, view: "View", job: int, choice: int) -> None:
         """How many times as long as alone the job is to take in the candidate placement that it goes to."""
         row = int(view.jobs[job]["row"])
-        self._forecasts[row] = 1.0 + float(view._state.memory[TABLE + FEATURES * choice + SLOW_DOWN])
+        self._forecasts[row] = 1.0 + float(PlacerMemory(view._state.memory).features[choice].slow_down)
 
     def _explores(self, view: "View", usual: int) -> bool:
         """Place the job in the window to learn from it, if that is to be done."""

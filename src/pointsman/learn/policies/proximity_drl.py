@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pointsman.errors import InputError, UsageError
 from pointsman.learn.environments.compiled.columns import LATER, NOW, OVER_LIMIT
@@ -43,6 +44,12 @@ class ProximityDrl:
         self._desk, self._address = np.zeros((1, DESK), np.int64), ADDRESS
         self._window, self._mask = np.full((1, 1), -1, np.int64), np.zeros(self._seen.actions, np.int8)
         self._deciding = unit(DECIDING)
+
+    def new_memory(self) -> NDArray[np.float64]:
+        """What ``State.memory`` is before the first event: as in training."""
+        from pointsman.learn.environments.compiled.declared import AgentMemory
+
+        return AgentMemory.zeros()
 
     def decide(self, view: "View") -> None:
         """Place jobs until the next one does not fit, or the network would wait; queues at their limit are passed."""

@@ -6,10 +6,13 @@ Ours: reservations of concrete GPUs, as those of `easy`; how many there are; and
 
 from typing import ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pointsman.policies.classical.easy import on_event as easy_on_event
 from pointsman.policies.classical.planning import Planning, note_event, on_run, start_by_plan, wait_planned
-from pointsman.policies.parts.plan.reservations import plan_size
-from pointsman.policies.sdk import PENDING, Int, State, core, parameter
+from pointsman.policies.parts.plan.reservations import plan_lengths
+from pointsman.policies.sdk import PENDING, Int, State, core, derived, parameter
 
 __all__ = ["Conservative", "decide", "on_event", "on_run"]
 
@@ -25,13 +28,14 @@ class Conservative(Planning):
 
     depth: int = parameter(100, "how many waiting jobs have reservations, the first ones in order", ge=1, le=10_000)
 
-    @property
-    def memory(self) -> int:  # ty: ignore[incompatible-property-override]
+    def new_memory(self) -> NDArray[np.float64]:
         """Room for the plan."""
-        return plan_size(self.depth)
+        return type(self).memory.zeros(plan_lengths(self.depth))
 
-    def parameters(self) -> list[float]:
-        return [*super().parameters(), float(self.depth), 1.0]
+    @derived
+    def backfills_rest(self) -> bool:
+        """They may."""
+        return True
 
 
 @core

@@ -34,18 +34,17 @@ from pointsman.policies.sdk import (
     enqueue,
     first_below,
     fits,
-    milliseconds,
     nodes_blocked,
     parameter,
     reserve,
     set_alarm,
     start,
     told_rate,
+    view_of,
 )
 
 LEVEL = int(Event.LEVEL)
 BACKFILLED = int(Reason.Backfilled)
-OVERRUN_FLOOR_MS, OVERRUN_DIVISOR = 0, 1  # params
 
 
 class Easy(CompiledPolicy):
@@ -67,8 +66,8 @@ class Easy(CompiledPolicy):
     )
     overrun_share: float = parameter(0.1, "and at least this share of its run time so far", gt=0, le=1)
 
-    def parameters(self) -> list[float]:
-        return [milliseconds(self.overrun_floor_s), 1.0 / self.overrun_share]
+
+params = view_of(Easy)
 
 
 @core
@@ -99,8 +98,8 @@ def on_event(S: State, kind: Int, j: Int) -> None:
         return
     J = S.jobs[j]
     if kind == LEVEL and J.state == RUNNING:
-        elapsed = S.g[0].now - J.started
-        more = max(np.int64(S.params[OVERRUN_FLOOR_MS]), np.int64(np.ceil(elapsed / S.params[OVERRUN_DIVISOR])))
+        P, elapsed = params(S), S.g[0].now - J.started
+        more = max(P.overrun_floor_ms, np.int64(np.ceil(elapsed / (1.0 / P.overrun_share))))
         expect_end(S, j, np.float64(S.g[0].now + more))
         set_alarm(S, j, S.g[0].now + more)
     elif J.state == PENDING and J.bucket < 0:

@@ -18,15 +18,15 @@ from pointsman.policies.sdk import (
     block_nodes,
     close_queue,
     core,
+    derived,
     insert,
     nodes_blocked,
     over_limit,
     queue_index,
     reach_of,
     start,
+    view_of,
 )
-
-BY_ESTIMATE = 0  # params
 
 
 class Fifo(CompiledPolicy):
@@ -38,15 +38,20 @@ class Fifo(CompiledPolicy):
     needs: ClassVar[Knowledge] = "none"
     hooks: ClassVar[str] = "pointsman.policies.classical.fifo"
 
-    def parameters(self) -> list[float]:
-        return [0.0]
+    @derived
+    def by_estimate(self) -> bool:
+        """Whether the shortest go first, not the earliest."""
+        return False
+
+
+params = view_of(Fifo)
 
 
 @core
 def on_event(S: State, kind: Int, j: Int) -> None:
     """A job that waits joins its queue."""
     if j >= 0 and S.jobs[j].state == PENDING and S.jobs[j].bucket < 0:
-        S.jobs[j].key = S.jobs[j].estimate if S.params[BY_ESTIMATE] != 0.0 else 0.0
+        S.jobs[j].key = S.jobs[j].estimate if params(S).by_estimate else 0.0
         S.jobs[j].aux = np.inf
         insert(S, queue_index(S, j), j)
 

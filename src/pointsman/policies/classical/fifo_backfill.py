@@ -34,14 +34,13 @@ from pointsman.policies.sdk import (
     blocked,
     close_queue,
     core,
+    derived,
     enqueue,
     first_below,
     fits,
     start,
+    view_of,
 )
-
-BY_ESTIMATE, HEADS = 0, 1  # params
-OVERDUE = 0  # memory
 
 
 class FifoBackfill(ReservingPolicy):
@@ -56,8 +55,13 @@ class FifoBackfill(ReservingPolicy):
         """Where it reserves GPUs."""
         return self.patience_s > 0
 
-    def parameters(self) -> list[float]:
-        return [float(self.needs != "none"), *self.head_params()]
+    @derived
+    def by_estimate(self) -> bool:
+        """Whether the shortest go first, not the earliest."""
+        return self.needs != "none"
+
+
+params = view_of(FifoBackfill)
 
 
 @core
@@ -65,17 +69,17 @@ def on_event(S: State, kind: Int, j: Int) -> None:
     """A job that waits joins its class."""
     if j < 0:
         return
-    follow(S, kind, j, np.int64(HEADS), np.int64(OVERDUE))
+    follow(S, kind, j)
     J = S.jobs[j]
     if J.state == PENDING and J.bucket < 0:
-        key = J.estimate if S.params[BY_ESTIMATE] != 0.0 else 0.0
-        enqueue(S, j, key, J.estimate if serves_overdue(S, np.int64(HEADS)) else np.inf)
+        key = J.estimate if params(S).by_estimate else 0.0
+        enqueue(S, j, key, J.estimate if serves_overdue(S) else np.inf)
 
 
 @core
 def on_run(S: State, j: Int) -> None:
     """A running job got a rate."""
-    predict_end(S, j, np.int64(0), np.int64(HEADS), np.int64(OVERDUE))
+    predict_end(S, j, np.int64(0))
 
 
 @core
@@ -85,19 +89,19 @@ def _start(S: State, j: Int) -> Int:
     if answer == QUOTA:
         close_queue(S, j)
     elif answer == OK:
-        note_start(S, j, np.int64(HEADS), np.int64(OVERDUE))
+        note_start(S, j)
     return answer
 
 
 @core
 def _start_overdue(S: State) -> None:
     """Start the jobs that have waited too long, or reserve GPUs for them."""
-    j = first_overdue(S, np.int64(OVERDUE))
+    j = first_overdue(S)
     while j >= 0:
         behind = np.int64(S.jobs[j].behind)
         answer = _start(S, j)
         if answer != OK and answer != QUOTA:
-            become_head(S, j, np.int64(HEADS))
+            become_head(S, j)
         j = next_overdue(S, behind)
 
 
@@ -118,7 +122,7 @@ def _first_in_time(S: State, ratio: float) -> Int:
 @core
 def _start_in_time(S: State) -> None:
     """Start every job that fits and ends by the shadow times of the heads that could use its nodes."""
-    ratio = ratio_to_come(S, np.int64(HEADS), np.int64(OVERDUE))
+    ratio = ratio_to_come(S)
     j = _first_in_time(S, ratio)
     while j >= 0:
         _start(S, j)
@@ -140,7 +144,7 @@ def decide(S: State) -> None:
     if S.g[0].free == 0 and S.g[0].fractions == 0:
         return
     S.g[0].reserved = 0
-    if serves_overdue(S, np.int64(HEADS)):
+    if serves_overdue(S):
         _start_overdue(S)
     if S.g[0].reserved == 0:
         _start_all(S)

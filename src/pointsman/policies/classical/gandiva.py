@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from pointsman.policies.classical.packing import pack
-from pointsman.policies.parts.moving import improve_places, misplaced
+from pointsman.policies.parts.moving import Moves, improve_places, misplaced
 from pointsman.policies.parts.preemption.protection import protected_until
 from pointsman.policies.sdk import (
     NEVER,
@@ -24,26 +24,33 @@ from pointsman.policies.sdk import (
     Knowledge,
     Profile,
     Progress,
+    Record,
     State,
     block,
     close_queue,
     core,
+    derived,
     enqueue,
     first_waiting,
     fits,
     insert,
-    milliseconds,
     note_worse,
     parameter,
+    part,
     remove,
     running_index,
     set_alarm,
     start_or_evict,
+    view_of,
 )
 
 LEVEL, TIMER, STOPPED = int(Event.LEVEL), int(Event.TIMER), int(Event.STOPPED)
-SLICE_MS, ROUND_MS, PACK_GAIN = 0, 1, 2  # params; no packing without a gain
-MOVED_AT = 0  # memory
+
+
+class GandivaMemory(Record):
+    """What it keeps."""
+
+    moves = part(Moves, "of moves to better places")
 
 
 class Gandiva(CompiledPolicy):
@@ -56,6 +63,7 @@ class Gandiva(CompiledPolicy):
     profiles: ClassVar[tuple[Profile, ...]] = ("places",)
     progress: ClassVar[Progress] = "work"
     hooks: ClassVar[str] = "pointsman.policies.classical.gandiva"
+    memory: ClassVar[type[Record]] = GandivaMemory
     placement: ClassVar[str] = "tightest"
     takes_whole_gpus: ClassVar[bool] = True
     needs_rates: ClassVar[bool] = True
@@ -64,8 +72,13 @@ class Gandiva(CompiledPolicy):
     slice_s: float = parameter(60.0, "minimum run time before a job can be preempted", unit="s", source="paper", gt=0)
     round_s: float = parameter(60.0, "interval at which better placements are searched", unit="s", gt=0)
 
-    def parameters(self) -> list[float]:
-        return [max(1.0, milliseconds(self.slice_s)), max(1.0, milliseconds(self.round_s))]
+    @derived
+    def least_gain(self) -> float:
+        """More than this must a pair get done together, of what each would alone; 0: jobs are not packed."""
+        return 0.0
+
+
+params, memory = view_of(Gandiva), view_of(GandivaMemory)
 
 
 @core
@@ -73,7 +86,7 @@ def _wait(S: State, j: Int, made_way: bool) -> None:
     """Job `j` takes its place behind those that wait already; who has made way, behind those that come within a slice:
     until then it takes what is free, but does not have its like make way.
     """
-    turn = S.jobs[j].pend_since + (np.int64(S.params[SLICE_MS]) if made_way else 0)
+    turn = S.jobs[j].pend_since + (params(S).slice_ms if made_way else 0)
     enqueue(S, j, np.float64(turn), np.inf)
     if made_way:
         set_alarm(S, j, turn)
@@ -93,7 +106,7 @@ def _end_slice(S: State, j: Int) -> None:
 @core
 def on_run(S: State, j: Int) -> None:
     """A running job got a rate: it is called at the end of its slice."""
-    end = protected_until(S, j, S.params[SLICE_MS])
+    end = protected_until(S, j, params(S).slice_ms)
     if S.g[0].now >= end:
         _end_slice(S, j)
         end = NEVER
@@ -116,7 +129,7 @@ def on_event(S: State, kind: Int, j: Int) -> None:
 @core
 def _give_up(S: State, j: Int) -> None:
     """There is no place for job `j` in this pass, nor for those that ask for as much: but they may pack well."""
-    if S.params[PACK_GAIN] > 0.0:
+    if params(S).least_gain > 0.0:
         S.classes[S.jobs[j].cls].blocked = S.g[0].pass_id
     else:
         block(S, S.jobs[j].cls)
@@ -129,7 +142,7 @@ def decide(S: State) -> None:
         j = first_waiting(S)
         if j < 0:
             break
-        if S.params[PACK_GAIN] > 0.0 and not fits(S, S.jobs[j].cls) and pack(S.g[0].address, j, S.params[PACK_GAIN]):
+        if params(S).least_gain > 0.0 and not fits(S, S.jobs[j].cls) and pack(S.g[0].address, j, params(S).least_gain):
             continue
         early = S.jobs[j].key > S.g[0].now
         reason = start_or_evict(S, j, np.inf if early else -np.inf, running_index(S))
@@ -143,4 +156,4 @@ def decide(S: State) -> None:
             v = S.lists[VICTIMS, i]
             if v >= 0 and S.jobs[v].state == PENDING:
                 _wait(S, v, True)
-    improve_places(S, np.int64(S.params[ROUND_MS]), np.int64(MOVED_AT), np.int64(1))
+    improve_places(S, params(S).round_ms, memory(S).moves, True)

@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from pointsman.policies.classical.gandiva import Gandiva
-from pointsman.policies.sdk import Profile, parameter
+from pointsman.policies.sdk import Profile, derived, parameter
 
 
 class GandivaPacking(Gandiva):
@@ -20,5 +20,7 @@ class GandivaPacking(Gandiva):
         1.0, "a pair must get more than this done together, of what each would alone", ge=1.0, le=2.0
     )
 
-    def parameters(self) -> list[float]:
-        return [*super().parameters(), self.pack_gain]
+    @derived
+    def least_gain(self) -> float:
+        """The same."""
+        return self.pack_gain

@@ -16,7 +16,7 @@ tiers.
 
 import math
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,35 +34,51 @@ from pointsman.policies.classical.planning import (
     start_in_order,
     wait_planned,
 )
-from pointsman.policies.parts.accounts import FACTOR, Accounts
-from pointsman.policies.parts.fair_share import PERIOD_MS, USER, fair_share, hold, last_calculation
-from pointsman.policies.parts.plan.reservations import BROKEN, break_plan, plan_size
+from pointsman.policies.parts.accounts import Account, Accounts
+from pointsman.policies.parts.fair_share import USER, fair_share, hold, last_calculation
+from pointsman.policies.parts.plan.reservations import PlanningMemory, break_plan, plan_lengths
 from pointsman.policies.sdk import (
     ACTIVE,
     DIRTY,
+    OPEN,
     PENDING,
     Briefing,
     Int,
+    OfJob,
+    Record,
     Standing,
     State,
     before,
+    choice,
     core,
+    derived,
     insert,
     milliseconds,
     parameter,
     remove,
+    rows,
+    view_of,
     wake_at,
+    whole,
 )
 
 __all__ = ["Multifactor", "decide", "on_event", "on_run"]
 
 Backfill = Literal["conservative", "easy", "none"]
-AGE, FAIR_SHARE, SIZE, PARTITION, MAX_AGE_MS, BACKFILL = *range(4, 9), 12
-"""Params, behind those of `easy` and of the plan; those between are of fair share."""
-CONSERVATIVE, EASY = 0.0, 1.0
 SIZE_FACTOR, PARTITION_FACTOR = 1, 2  # columns of State.job_numbers
-CALCULATED = 0
-"""Of State.memory: 1 + the time for which waiting jobs are in order. A job's `level`: the GPUs it is charged for."""
+
+
+class MultifactorMemory(PlanningMemory):
+    """What it keeps; a job's `level` are the GPUs that its user is charged for."""
+
+    calculated = whole("1 + the time for which waiting jobs are in order", unit="ms")
+    accounts = rows(Account, OPEN, "the tree of accounts and users, the root first")
+
+
+class Kept(OfJob):
+    """What it keeps of a job."""
+
+    next_moved = whole("the next job that has yet to be put in order; -1")
 
 
 class Multifactor(Planning):
@@ -72,6 +88,8 @@ class Multifactor(Planning):
     hooks: ClassVar[str] = "pointsman.policies.classical.multifactor"
     source: ClassVar[str] = "Slurm documentation, Multifactor Priority Plugin and Classic Fairshare Algorithm"
     briefed: ClassVar[bool] = True
+    memory: ClassVar[type[Record]] = MultifactorMemory
+    kept: ClassVar[type[OfJob]] = Kept
 
     backfill: Backfill = parameter(
         "conservative",
@@ -116,13 +134,10 @@ class Multifactor(Planning):
         {}, "PriorityJobFactor of partitions; others have 1", source="Slurm's default"
     )
 
-    def parameters(self) -> list[float]:
-        decay = math.log(2.0) / milliseconds(self.decay_half_life_s) if self.decay_half_life_s else 0.0
-        weights = [self.weight_age, self.weight_fair_share, self.weight_job_size, self.weight_partition]
-        times = [milliseconds(self.max_age_s), decay, milliseconds(self.calc_period_s)]
-        plan = [float(self.bf_max_job_test), 0.0]
-        backfill = float(get_args(Backfill).index(self.backfill))
-        return [*super().parameters(), *plan, *weights, *times, self.dampening, backfill]
+    @derived
+    def decay(self) -> float:
+        """By how much usage decays, per ms; 0: not at all."""
+        return math.log(2.0) / milliseconds(self.decay_half_life_s) if self.decay_half_life_s else 0.0
 
     def check_jobs(self, jobs: Any) -> None:
         """That jobs are of each account and user that parameters name, and of a partition, and no account its own
@@ -142,8 +157,15 @@ class Multifactor(Planning):
         partitions, of = jobs["partition"].fill_null("").cast(str), self.partition_priority
         highest = {lists: max(of.get(name, 1.0) for name in _permitted(lists)) for lists in partitions.unique()}
         partition = partitions.replace_strict(highest, return_dtype=float).to_numpy() / max([1.0, *of.values()])
-        memory = np.append(accounts.memory(), np.zeros(plan_size(self.bf_max_job_test)))
-        return Briefing(np.column_stack([accounts.begins(), size, partition]), memory)
+        memory = self._memory_for(accounts)
+        return Briefing(np.column_stack([accounts.row_of_user(), size, partition]), memory)
+
+    def _memory_for(self, accounts: Accounts) -> NDArray[np.float64]:
+        """The memory before the first job."""
+        lengths = {"accounts": accounts.rows, **plan_lengths(self.bf_max_job_test)}
+        memory = MultifactorMemory.zeros(lengths)
+        accounts.fill(MultifactorMemory(memory).accounts)
+        return memory
 
     def carried(self, memory: NDArray[np.float64], before: Any, now: Any) -> NDArray[np.float64]:
         """The memory where more accounts and users have come: what has been used stays used, and jobs are planned anew.
@@ -154,20 +176,27 @@ class Multifactor(Planning):
             now: those and others.
         """
         known, all_ = (Accounts(jobs, self.parents, self.shares) for jobs in (before, now))
-        plan = np.zeros(plan_size(self.bf_max_job_test))
-        plan[BROKEN] = 1.0
-        return np.append(all_.with_usage_of(memory, known), plan)
+        carried = self._memory_for(all_)
+        old, new = MultifactorMemory(memory), MultifactorMemory(carried)
+        all_.take_usage(new.accounts, known, old.accounts)
+        new.calculated, new.plan.broken = old.calculated, True
+        return carried
 
     def standing(self, state: Any, job: Any, now_ms: int) -> Standing:
         """Its priority and what it is made of."""
         slot = np.flatnonzero((state.jobs["row"] == job["row"]) & (state.jobs["state"] != 0))[0]
         user, size, partition = state.job_numbers[slot, :3]
-        age = (state.memory[CALCULATED] - 1.0 - job["submit"]) / milliseconds(self.max_age_s)
-        fair_share = state.memory[int(user) + FACTOR]
+        M = MultifactorMemory(state.memory)
+        age = (M.calculated - 1.0 - job["submit"]) / milliseconds(self.max_age_s)
+        fair_share = M.accounts[int(user)].factor
         return Standing(
             f"its priority is {-job['key']:,.0f} of age {min(1.0, max(0.0, age)):.3g}, fair share {fair_share:.6f}, "
             f"size {size:.3g}, partition {partition:.3g}"
         )
+
+
+params, memory, kept = view_of(Multifactor), view_of(MultifactorMemory), view_of(Kept)
+CONSERVATIVE, EASY = choice(Multifactor, "backfill", "conservative"), choice(Multifactor, "backfill", "easy")
 
 
 def _permitted(partitions: str) -> list[str]:
@@ -178,11 +207,12 @@ def _permitted(partitions: str) -> list[str]:
 @core
 def _key(S: State, j: Int, time: Int) -> float:
     """Minus the priority of waiting job `j` at the last calculation, `time`."""
-    age = min(max(0, time - S.jobs[j].submit) / S.params[MAX_AGE_MS], 1.0)
-    share = fair_share(S, np.int64(S.job_numbers[j, USER]), time)
+    P = params(S)
+    age = min(max(0, time - S.jobs[j].submit) / P.max_age_ms, 1.0)
+    share = fair_share(memory(S).accounts, np.int64(S.job_numbers[j, USER]), P, time)
     size, partition = S.job_numbers[j, SIZE_FACTOR], S.job_numbers[j, PARTITION_FACTOR]
-    weighted = S.params[AGE] * age + S.params[FAIR_SHARE] * share
-    return -np.floor(weighted + S.params[SIZE] * size + S.params[PARTITION] * partition)
+    weighted = P.weight_age * age + P.weight_fair_share * share
+    return -np.floor(weighted + P.weight_job_size * size + P.weight_partition * partition)
 
 
 @core
@@ -202,19 +232,19 @@ def _order_class(S: State, c: Int, time: Int) -> None:
             out = j
         if out >= 0:
             remove(S, out)
-            S.jobs[out].s0 = np.float64(moved)
+            kept(S, out).next_moved = moved
             moved = out
         j = later
     while moved >= 0:
         insert(S, c, moved)
-        moved = np.int64(S.jobs[moved].s0)
+        moved = kept(S, moved).next_moved
 
 
 @core
 def _wait(S: State, j: Int) -> None:
     """Job `j` waits at its priority."""
-    key = _key(S, j, last_calculation(S))
-    if S.params[BACKFILL] == CONSERVATIVE:
+    key = _key(S, j, last_calculation(S, params(S)))
+    if params(S).backfill == CONSERVATIVE:
         wait_planned(S, j, key)
     else:
         wait(S, j, key)
@@ -225,7 +255,7 @@ def on_event(S: State, kind: Int, j: Int) -> None:
     """As EASY, but a waiting job stands at its priority; GPUs that a job gave up count no longer as held."""
     note_event(S, kind, j)
     if j >= 0 and S.jobs[j].level > 0 and S.jobs[j].gpus == 0:
-        hold(S, j, -S.jobs[j].level)
+        hold(S, memory(S).accounts, params(S), j, -S.jobs[j].level)
         S.jobs[j].level = 0
     if j >= 0 and S.jobs[j].state == PENDING and S.jobs[j].bucket < 0:
         _wait(S, j)
@@ -240,13 +270,13 @@ def _count_starts(S: State) -> None:
         j = S.lists[DIRTY, i]
         if S.jobs[j].gpus > 0 and S.jobs[j].level == 0:
             S.jobs[j].level = S.jobs[j].gpus
-            hold(S, j, S.jobs[j].level)
+            hold(S, memory(S).accounts, params(S), j, S.jobs[j].level)
 
 
 @core
 def _calculate_all(S: State, time: Int) -> None:
     """Waiting jobs get the priorities of `time`, and the plan, made by others, breaks."""
-    S.memory[CALCULATED] = np.float64(time + 1)
+    memory(S).calculated = time + 1
     for i in range(S.g[0].active):
         _order_class(S, S.lists[ACTIVE, i], time)
     break_plan(S)
@@ -255,16 +285,16 @@ def _calculate_all(S: State, time: Int) -> None:
 @core
 def decide(S: State) -> None:
     """Calculate priorities if a period is over, then start jobs, highest priority first, as `backfill` says."""
-    g = S.g[0]
-    time = last_calculation(S)
-    if S.memory[CALCULATED] != time + 1:
+    g, P = S.g[0], params(S)
+    time = last_calculation(S, P)
+    if memory(S).calculated != time + 1:
         _calculate_all(S, time)
-    if S.params[BACKFILL] == CONSERVATIVE:
+    if P.backfill == CONSERVATIVE:
         start_by_plan(S)
-    elif S.params[BACKFILL] == EASY:
+    elif P.backfill == EASY:
         easy_decide(S)
     else:
         start_in_order(S)
     _count_starts(S)
     if g.pending > 0 and g.free > 0 and g.running + g.starting + g.stopping > 0:
-        wake_at(S, time + np.int64(S.params[PERIOD_MS]))
+        wake_at(S, time + P.calc_period_ms)

@@ -5,7 +5,7 @@ full plan start where they delay none of it.
 State.lists[VICTIMS]. Only the jobs before one that could start now are planned: while none could, no plan is needed.
 """
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,10 +13,7 @@ from pointsman.policies.classical.easy import Easy, estimated_run_ms, work_left
 from pointsman.policies.classical.easy import on_run as easy_on_run
 from pointsman.policies.parts.plan.joining import find_bounds, has_place_now, join_plan, may_still_start
 from pointsman.policies.parts.plan.reservations import (
-    BEGIN,
-    DEPTH,
-    END,
-    JOB,
+    PlanningMemory,
     Reserved,
     break_plan,
     drop_plan,
@@ -44,6 +41,7 @@ from pointsman.policies.sdk import (
     Event,
     Int,
     Reason,
+    Record,
     State,
     before,
     block_nodes,
@@ -51,6 +49,7 @@ from pointsman.policies.sdk import (
     close_queue,
     core,
     delay_of_start,
+    derived,
     enqueue,
     first_after,
     next_below,
@@ -59,10 +58,9 @@ from pointsman.policies.sdk import (
     reach_of,
     start,
     start_on,
+    view_of,
 )
 
-BACKFILLS_REST = 3
-"""Of State.params: whether jobs behind a full plan may backfill; else they start in order alone."""
 BACKFILLED = int(Reason.Backfilled)
 FINISH, STARTED, TIMER, SUBMIT = int(Event.FINISH), int(Event.STARTED), int(Event.TIMER), int(Event.SUBMIT)
 
@@ -70,9 +68,19 @@ FINISH, STARTED, TIMER, SUBMIT = int(Event.FINISH), int(Event.STARTED), int(Even
 class Planning(Easy):
     """What policies with a plan have in common."""
 
+    memory: ClassVar[type[Record]] = PlanningMemory
+
+    @derived
+    def backfills_rest(self) -> bool:
+        """Whether jobs behind a full plan may backfill; else they start in order alone."""
+        return False
+
     def reservations(self, state: Any) -> list[Reserved]:
         """The plan of the last cycle, in order; nothing where jobs are not backfilled by one."""
-        return reservations_of(state, int(self.parameters()[DEPTH]))
+        return reservations_of(state.memory)
+
+
+params = view_of(Planning)
 
 
 @core
@@ -123,14 +131,15 @@ def _start_planned(S: State) -> bool:
     if planned(S) == 0 or first_begin(S) > S.g[0].now:
         return True
     for k in range(planned(S)):
-        if S.memory[reservation(S, k) + BEGIN] == S.g[0].now:
-            j = np.int64(S.memory[reservation(S, k) + JOB])
+        R = reservation(S, k)
+        if R.begin == S.g[0].now:
+            j = R.job
             note_place(S, np.int64(k))
             delay = delay_of_start(S, j)
             if start_on(S, j, OK) != OK:
                 S.g[0].placed = 0
                 return False
-            _note_start(S, j, delay, S.memory[reservation(S, k) + END] - S.g[0].now)
+            _note_start(S, j, delay, R.end - S.g[0].now)
     forget_started(S, VICTIMS)
     return True
 
@@ -211,13 +220,13 @@ def _plan_up_to(S: State, next_start: Int) -> bool:
             join_plan(S, j, length_of(S, j))
             if not may_still_start(S, next_start, length_of(S, next_start)):
                 return False
-    return S.params[BACKFILLS_REST] != 0.0
+    return params(S).backfills_rest
 
 
 @core
 def _try_in_order(S: State) -> None:
     """Start jobs, those before each planned, until none could start or, unless they may backfill, the plan is full."""
-    while S.params[BACKFILLS_REST] != 0.0 or not is_full(S):
+    while params(S).backfills_rest or not is_full(S):
         j = _first_that_could_start(S)
         if j < 0:
             return
@@ -276,7 +285,7 @@ def start_in_order(S: State) -> None:
 def _block_planned(S: State) -> None:
     """The jobs of the plan block their nodes."""
     for k in range(planned(S)):
-        _block(S, np.int64(S.memory[reservation(S, k) + JOB]))
+        _block(S, reservation(S, k).job)
 
 
 @core
@@ -295,6 +304,6 @@ def start_by_plan(S: State) -> None:
     _try_in_order(S)
     S.g[0].reserved = 0
     show_all(S)
-    if S.params[BACKFILLS_REST] == 0.0 and is_full(S):
+    if not params(S).backfills_rest and is_full(S):
         _block_planned(S)
         _start_in_order(S)

@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from pointsman.policies.classical.fifo import Fifo
-from pointsman.policies.sdk import Knowledge
+from pointsman.policies.sdk import Knowledge, derived
 
 
 class Sjf(Fifo):
@@ -14,5 +14,7 @@ class Sjf(Fifo):
     name: ClassVar[str] = "sjf"
     needs: ClassVar[Knowledge] = "oracle"
 
-    def parameters(self) -> list[float]:
-        return [1.0]
+    @derived
+    def by_estimate(self) -> bool:
+        """Of course."""
+        return True

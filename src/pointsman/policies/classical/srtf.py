@@ -35,19 +35,15 @@ from pointsman.policies.sdk import (
     enqueue,
     first_waiting,
     insert_later,
-    milliseconds,
     parameter,
     remove,
     running_index,
     set_alarm,
     start_or_evict,
+    view_of,
     work_done,
 )
 
-MARGIN_MS, COST_WEIGHT, BOUND = range(3)
-"""Of State.params; from BOUND on those of `bounded_waiting`."""
-OVERDUE = 0
-"""From here on in State.memory: the jobs that have waited too long."""
 FINISH, CANCEL, LEVEL, TIMER = int(Event.FINISH), int(Event.CANCEL), int(Event.LEVEL), int(Event.TIMER)
 
 
@@ -69,15 +65,15 @@ class Srtf(EvictingPolicy):
         0.0, "a victim must have more than this much longer to run than its evictor", unit="s", ge=0
     )
 
-    def parameters(self) -> list[float]:
-        return [milliseconds(self.margin_s), self.cost_weight, *self._bound_ms()]
+
+params = view_of(Srtf)
 
 
 @core
 def _wait(S: State, j: Int) -> None:
     """Job `j` joins its class by its remaining time."""
     enqueue(S, j, S.jobs[j].estimate - S.jobs[j].done, np.inf)
-    take_turn(S, j, np.int64(BOUND), 0.0, 1.0)
+    take_turn(S, j, np.int64(0), 1.0)
 
 
 @core
@@ -87,7 +83,7 @@ def _place_running(S: State, j: Int) -> None:
     if J.bucket >= 0:
         remove(S, j)
     if goes_first(S, j):
-        set_alarm(S, j, grant_ends_at(S, j, np.int64(BOUND), np.int64(OVERDUE)))
+        set_alarm(S, j, grant_ends_at(S, j))
     J.key = key_as_victim(S, j, J.estimate - work_done(S, j) + S.g[0].now)
     J.aux = np.inf
     insert_later(S, running_index(S), j)
@@ -100,12 +96,12 @@ def on_event(S: State, kind: Int, j: Int) -> None:
         return
     J = S.jobs[j]
     if kind == FINISH or kind == CANCEL:
-        has_ended(S, j, np.int64(BOUND), np.int64(OVERDUE))
+        has_ended(S, j)
     elif kind == LEVEL and J.state == RUNNING:
         _place_running(S, j)
     elif kind == TIMER and J.state == PENDING:
         dequeue(S, j)
-        be_called(S, j, np.int64(BOUND), np.int64(OVERDUE), 1.0)
+        be_called(S, j, 1.0)
         _wait(S, j)
     elif J.state == PENDING and J.bucket < 0:
         _wait(S, j)
@@ -120,7 +116,7 @@ def on_run(S: State, j: Int) -> None:
 @core
 def _bar_of(S: State, j: Int) -> float:
     """What the key of a victim of waiting job `j` must exceed."""
-    margin = S.params[MARGIN_MS] + np.floor(2.0 * S.params[COST_WEIGHT] * cost_ms(S, np.inf))
+    margin = params(S).margin_ms + np.floor(2.0 * params(S).cost_weight * cost_ms(S, np.inf))
     return -np.inf if goes_first(S, j) else S.jobs[j].key + S.g[0].now + margin
 
 
@@ -132,12 +128,12 @@ def decide(S: State) -> None:
         return
     for i in range(g.off_rate):
         _place_running(S, S.lists[OFF_RATE, i])
-    grant_first_places(S, np.int64(BOUND), np.int64(OVERDUE), 0.0)
+    grant_first_places(S, np.int64(0))
     while True:
         j = first_waiting(S)
         if j < 0:
             break
-        if note_answer(S, j, start_or_evict(S, j, _bar_of(S, j), running_index(S)), np.int64(OVERDUE)):
+        if note_answer(S, j, start_or_evict(S, j, _bar_of(S, j), running_index(S))):
             block(S, S.jobs[j].cls)
         for i in range(g.victims):
             v = S.lists[VICTIMS, i]

@@ -9,7 +9,8 @@ from typing import ClassVar
 import numpy as np
 from pydantic import PositiveFloat, field_validator
 
-from pointsman.policies.parts.preemption.bounded_waiting import BOUND_PARAMS, goes_first, grant_ends_at, has_ended
+from pointsman.policies.parts.offers import Offered
+from pointsman.policies.parts.preemption.bounded_waiting import goes_first, grant_ends_at, has_ended
 from pointsman.policies.parts.preemption.cost import surcharge
 from pointsman.policies.parts.preemption.evicting_policy import EvictingPolicy
 from pointsman.policies.parts.preemption.turns import (
@@ -21,37 +22,42 @@ from pointsman.policies.parts.preemption.turns import (
 )
 from pointsman.policies.sdk import (
     NEVER,
-    PARAMETERS,
     PENDING,
     RUNNING,
     VICTIMS,
     Event,
     Int,
     Knowledge,
+    OfJob,
     Progress,
     State,
     block,
     core,
     dequeue,
+    derived,
     enqueue,
     first_waiting,
     insert_later,
-    milliseconds,
     note_worse,
     parameter,
     remove,
     running_index,
     set_alarm,
     start_or_evict,
+    view_of,
+    whole,
 )
 
 FINISH, CANCEL, LEVEL, TIMER = int(Event.FINISH), int(Event.CANCEL), int(Event.LEVEL), int(Event.TIMER)
-PROMOTE_KNOB, LEVELS, COST_WEIGHT, BOUND = range(4)
-THRESHOLDS = BOUND + BOUND_PARAMS
-"""Of State.params; from BOUND on those of `bounded_waiting`, then thresholds in GPU-ms."""
-MOST_THRESHOLDS = PARAMETERS - THRESHOLDS - 1
-OVERDUE = 0
-"""From here on in State.memory: the jobs that have waited too long."""
+MOST_THRESHOLDS = 63
+
+
+class Kept(Offered):
+    """What it keeps of a job."""
+
+    promoted_attained = whole("GPU time that it had got when it was last promoted", unit="GPU-ms")
+    promoted_executed_ms = whole("how long it had run then", unit="ms")
+    victim_level = whole("its level as a victim: that of its service less what preemptions cost")
 
 
 class Tiresias(EvictingPolicy):
@@ -64,6 +70,7 @@ class Tiresias(EvictingPolicy):
     needs: ClassVar[Knowledge] = "none"
     progress: ClassVar[Progress] = "service"
     hooks: ClassVar[str] = "pointsman.policies.classical.tiresias"
+    kept: ClassVar[type[OfJob]] = Kept
     takes_whole_gpus: ClassVar[bool] = True
     source: ClassVar[str] = "Gu et al., Tiresias: A GPU Cluster Manager for Distributed Deep Learning, NSDI 2019"
 
@@ -95,45 +102,49 @@ class Tiresias(EvictingPolicy):
             raise ValueError("thresholds must rise")
         return value
 
-    def parameters(self) -> list[float]:
-        numbers = [self.promote_knob, float(len(self.thresholds_gpu_s)), self.cost_weight, *self._bound_ms()]
-        return [*numbers, *map(milliseconds, self.thresholds_gpu_s)]
+    @derived
+    def levels(self) -> int:
+        """How many thresholds there are."""
+        return len(self.thresholds_gpu_s)
+
+
+params, kept = view_of(Tiresias), view_of(Kept)
 
 
 @core
 def _attained(S: State, j: Int) -> Int:
     """GPU-ms of service that count for the level of job `j`: all of it, or what came since its promotion."""
-    return S.jobs[j].attained - np.int64(S.jobs[j].s0)
+    return S.jobs[j].attained - kept(S, j).promoted_attained
 
 
 @core
 def _threshold(S: State, level: Int) -> Int:
     """GPU-ms of service at which a job leaves `level`."""
-    return np.int64(S.params[THRESHOLDS + level])
+    return np.int64(params(S).thresholds_gpu_ms[level])
 
 
 @core
 def _cost(S: State, j: Int) -> Int:
     """How much more service a preemption of job `j` must gain, or one for it, for what it costs."""
-    return np.int64(surcharge(S, j, S.params[COST_WEIGHT]))
+    return np.int64(surcharge(S, j, params(S).cost_weight))
 
 
 @core
 def _sunk(S: State, level: Int, service: Int) -> Int:
     """The level, `level` or lower, of so much service."""
-    while level < S.params[LEVELS] and service >= _threshold(S, level):
+    while level < params(S).levels and service >= _threshold(S, level):
         level += 1
     return level
 
 
 @core
 def _sink(S: State, j: Int) -> None:
-    """Let job `j` down to the level of its attained service, and as a victim (s3) to that of what is left of it after
-    what preemptions cost.
+    """Let job `j` down to the level of its attained service, and as a victim to that of what is left of it after what
+    preemptions cost.
     """
-    J = S.jobs[j]
+    J, K = S.jobs[j], kept(S, j)
     J.level = _sunk(S, J.level, _attained(S, j))
-    J.s3 = _sunk(S, np.int64(J.s3), _attained(S, j) - _cost(S, j))
+    K.victim_level = _sunk(S, K.victim_level, _attained(S, j) - _cost(S, j))
 
 
 @core
@@ -152,10 +163,11 @@ def bar_of(S: State, j: Int) -> float:
 def _promoted_at(S: State, j: Int) -> Int:
     """When waiting job `j` is promoted, `NEVER` if not."""
     J = S.jobs[j]
-    executed = J.executed - np.int64(J.s1)
-    if S.params[PROMOTE_KNOB] == 0.0 or J.level == 0 or executed == 0 or goes_first(S, j):
+    knob = params(S).promote_knob
+    executed = J.executed - kept(S, j).promoted_executed_ms
+    if knob == 0.0 or J.level == 0 or executed == 0 or goes_first(S, j):
         return np.int64(NEVER)
-    return max(S.g[0].now, J.pend_since + np.int64(np.ceil(S.params[PROMOTE_KNOB] * executed)))
+    return max(S.g[0].now, J.pend_since + np.int64(np.ceil(knob * executed)))
 
 
 @core
@@ -165,21 +177,21 @@ def wait(S: State, j: Int) -> None:
     enqueue(S, j, np.float64(S.jobs[j].level), np.inf)
     if _promoted_at(S, j) < NEVER:
         set_alarm(S, j, _promoted_at(S, j))
-    take_turn(S, j, np.int64(BOUND), 0.0, 1.0)
+    take_turn(S, j, np.int64(0), 1.0)
 
 
 @core
 def _place_running(S: State, j: Int) -> None:
     """Put running job `j` into its level and have it called at the next threshold, and when its grant ends."""
-    J = S.jobs[j]
+    J, level = S.jobs[j], kept(S, j).victim_level
     if J.bucket >= 0:
         remove(S, j)
-    due = grant_ends_at(S, j, np.int64(BOUND), np.int64(OVERDUE))
-    J.key = key_as_victim(S, j, J.s3)
+    due = grant_ends_at(S, j)
+    J.key = key_as_victim(S, j, np.float64(level))
     J.aux = np.inf
     insert_later(S, running_index(S), j)
-    if J.s3 < S.params[LEVELS]:
-        left = _threshold(S, np.int64(J.s3)) + _cost(S, j) - _attained(S, j)
+    if level < params(S).levels:
+        left = _threshold(S, level) + _cost(S, j) - _attained(S, j)
         due = min(due, S.g[0].now + (left + J.gpus - 1) // J.gpus)
     set_alarm(S, j, due)
 
@@ -194,18 +206,18 @@ def on_run(S: State, j: Int) -> None:
 @core
 def _promote(S: State, j: Int) -> None:
     """Job `j` has waited for its share of its run time: it is at the first level again."""
-    J = S.jobs[j]
-    J.s0 = np.float64(J.attained)
-    J.s1 = np.float64(J.executed)
+    J, K = S.jobs[j], kept(S, j)
+    K.promoted_attained = J.attained
+    K.promoted_executed_ms = J.executed
     J.level = 0
-    J.s3 = 0.0
+    K.victim_level = 0
 
 
 @core
 def _be_called(S: State, j: Int) -> None:
     """A timer of waiting job `j` has passed."""
     dequeue(S, j)
-    be_called(S, j, np.int64(BOUND), np.int64(OVERDUE), 1.0)
+    be_called(S, j, 1.0)
     if _promoted_at(S, j) <= S.g[0].now:
         _promote(S, j)
     wait(S, j)
@@ -218,7 +230,7 @@ def on_event(S: State, kind: Int, j: Int) -> None:
         return
     J = S.jobs[j]
     if kind == FINISH or kind == CANCEL:
-        has_ended(S, j, np.int64(BOUND), np.int64(OVERDUE))
+        has_ended(S, j)
     elif kind == LEVEL and J.state == RUNNING:
         _sink(S, j)
         _place_running(S, j)
@@ -235,12 +247,12 @@ def decide(S: State) -> None:
     g = S.g[0]
     if g.pending == 0:
         return
-    grant_first_places(S, np.int64(BOUND), np.int64(OVERDUE), 0.0)
+    grant_first_places(S, np.int64(0))
     while True:
         j = first_waiting(S)
         if j < 0:
             break
-        if note_answer(S, j, start_or_evict(S, j, bar_of(S, j), running_index(S)), np.int64(OVERDUE)):
+        if note_answer(S, j, start_or_evict(S, j, bar_of(S, j), running_index(S))):
             block(S, S.jobs[j].cls)
         for i in range(g.victims):
             v = S.lists[VICTIMS, i]

@@ -9,16 +9,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from pointsman.policies.classical.tiresias import BOUND, OVERDUE, Tiresias, bar_of, wait
+from pointsman.policies.classical.tiresias import Tiresias, bar_of, wait
 from pointsman.policies.classical.tiresias import on_event as tiresias_on_event
 from pointsman.policies.classical.tiresias import on_run as tiresias_on_run
-from pointsman.policies.parts.levels import NETWORK, best_level, delay_of, is_slower_beyond
-from pointsman.policies.parts.offers import accepted, next_offered, pass_over, queue_for
+from pointsman.policies.parts.levels import NETWORK, best_level, is_slower_beyond
+from pointsman.policies.parts.offers import accepted, delay_of, next_offered, pass_over, queue_for
 from pointsman.policies.parts.preemption.bounded_waiting import goes_first
 from pointsman.policies.parts.preemption.turns import grant_first_places, note_answer, start_first
 from pointsman.policies.sdk import (
     NEVER,
-    PARAMETERS,
     PENDING,
     VICTIMS,
     Delay,
@@ -30,9 +29,8 @@ from pointsman.policies.sdk import (
     parameter,
     running_index,
     start_or_evict,
+    view_of,
 )
-
-SKEW = PARAMETERS - 1  # params
 
 
 class TiresiasSkew(Tiresias):
@@ -50,9 +48,8 @@ class TiresiasSkew(Tiresias):
         """For ever: a job that is consolidated takes no other GPUs."""
         return delay_of(job, NEVER)
 
-    def parameters(self) -> list[float]:
-        numbers = super().parameters()
-        return [*numbers, *[0.0] * (SKEW - len(numbers)), self.skew]
+
+params = view_of(TiresiasSkew)
 
 
 @core
@@ -60,7 +57,7 @@ def _requeue(S: State, j: Int) -> None:
     """Job `j`, which Tiresias has just queued, waits for the places that it takes."""
     level = best_level(S, j)
     key = S.jobs[j].key
-    if goes_first(S, j) or (level < NETWORK and not is_slower_beyond(S, j, level, S.params[SKEW])):
+    if goes_first(S, j) or (level < NETWORK and not is_slower_beyond(S, j, level, params(S).skew)):
         level = np.int64(NETWORK)
     dequeue(S, j)
     queue_for(S, j, key, level)
@@ -92,12 +89,12 @@ def _start(S: State, j: Int) -> Int:
 @core
 def decide(S: State) -> None:
     """Offer what is free to waiting jobs level by level, evicting running jobs of strictly lower levels."""
-    grant_first_places(S, np.int64(BOUND), np.int64(OVERDUE), 0.0)
+    grant_first_places(S, np.int64(0))
     while S.g[0].pending > 0:
         j = next_offered(S)
         if j < 0:
             break
-        if note_answer(S, j, _start(S, j), np.int64(OVERDUE)):
+        if note_answer(S, j, _start(S, j)):
             pass_over(S, j)
         for i in range(S.g[0].victims):
             v = S.lists[VICTIMS, i]

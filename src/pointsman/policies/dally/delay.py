@@ -7,15 +7,15 @@ sensitivity).
 
 import numpy as np
 
-from pointsman.policies.dally.tuner import TUNER_PARAMS, learn, timer_ms
+from pointsman.policies.dally.declared import DelayKept, DelayScheduling
+from pointsman.policies.dally.tuner import learn, timer_ms
 from pointsman.policies.dally.whole_nodes import takes_whole_nodes
 from pointsman.policies.parts.levels import NETWORK, NODE, RACK, best_level, is_slower_beyond, looser
 from pointsman.policies.parts.offers import accepted, queue_for
 from pointsman.policies.parts.preemption.bounded_waiting import key_of
-from pointsman.policies.sdk import NEVER, Int, State, core, set_alarm
+from pointsman.policies.sdk import NEVER, Int, State, core, set_alarm, view_of
 
-EPSILON = TUNER_PARAMS  # params
-DELAY_PARAMS = TUNER_PARAMS + 1
+params, kept = view_of(DelayScheduling), view_of(DelayKept)
 
 
 @core
@@ -23,12 +23,12 @@ def holds_out(S: State, j: Int, level: Int) -> bool:
     """Whether `level` is worth waiting for: the next one is slower for job `j`."""
     if level >= NETWORK:
         return False
-    return is_slower_beyond(S, j, level, S.params[EPSILON])
+    return is_slower_beyond(S, j, level, params(S).epsilon)
 
 
 @core
 def _timer(S: State, j: Int, level: Int) -> float:
-    return S.jobs[j].s0 if level == NODE else S.jobs[j].s1
+    return kept(S, j).node_timer_ms if level == NODE else kept(S, j).rack_timer_ms
 
 
 @core
@@ -44,9 +44,10 @@ def loosens_at(S: State, j: Int) -> Int:
 def wait(S: State, j: Int) -> None:
     """Job `j` begins to wait: its timers start."""
     J = S.jobs[j]
-    J.s0 = timer_ms(S, NODE, J.asked)
-    J.s1 = timer_ms(S, RACK, J.asked)
-    J.s2 = np.float64(best_level(S, j))
+    K = kept(S, j)
+    K.node_timer_ms = timer_ms(S, NODE, J.asked)
+    K.rack_timer_ms = timer_ms(S, RACK, J.asked)
+    K.level = best_level(S, j)
     settle_for_less(S, j)
 
 

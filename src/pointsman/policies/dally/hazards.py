@@ -6,15 +6,22 @@ hazards of its own only while these have predicted the work of jobs that ended s
 numbers are ours (``docs/reference/semantics.md`` §7).
 """
 
+from typing import Any
+
 import numpy as np
 
-from pointsman.policies.dally.preemption import PREEMPTION_MEMORY, PREEMPTION_PARAMS
-from pointsman.policies.sdk import RUNNING, Int, State, cold, core, ln, open_state, work_done
+from pointsman.policies.dally.declared import (
+    BUCKETS,
+    CLASSES,
+    MOST_GROUPS,
+    Gittins,
+    GittinsKept,
+    GittinsMemory,
+    Hazards,
+)
+from pointsman.policies.sdk import RUNNING, Int, State, choice, cold, core, ln, open_state, view_of, work_done
 
-PREDICTOR, AGEING, REFIT_MS, LEAST_ENDS, GROUPS, STRENGTH = range(PREEMPTION_PARAMS, PREEMPTION_PARAMS + 6)
-COST_WEIGHT, LOSS_BUDGET, MEMORY_JOBS, HAZARDS_PARAMS = range(STRENGTH + 1, STRENGTH + 5)
-BY_ESTIMATE, BY_HISTORY = 1.0, 2.0  # predictors; 0: none
-BUCKETS, CLASSES, MOST_GROUPS = 64, 128, 32
+BY_ESTIMATE, BY_HISTORY = choice(Gittins, "predictor", "estimate"), choice(Gittins, "predictor", "history")
 FIRST_BUCKET_MS, BUCKET_RATIO = 30_000.0, 1.25
 FIRST_CLASS_MS, CLASS_RATIO = 1000.0, 1.16
 POOLED_STRENGTH = 2.0
@@ -25,41 +32,21 @@ LEAST_SCORE = 1e-9
 """By which a group's hazards must predict better; less is rounding."""
 HIGHEST_RANK = 2.0**53
 """Up to which float64 knows every whole number."""
-REFITTED = PREEMPTION_MEMORY
-"""From here on in State.memory: 1 + the instant of the last refit in ms, jobs that have ended, ..."""
-ENDS = REFITTED + 1
-ENDS_BEFORE = ENDS + 1
-"""As of the last refit."""
-BUCKET_BEGINS = ENDS_BEFORE + 1
-CLASS_BEGINS = BUCKET_BEGINS + BUCKETS
-ENDED = CLASS_BEGINS + CLASSES
-"""Jobs that have ended, by class and bucket."""
-GPU_MS = ENDED + CLASSES * BUCKETS
-"""Their GPU time, by class."""
-SCORE = GPU_MS + CLASSES
-GROUP = SCORE + CLASSES
-"""Of each class."""
-INDEX = GROUP + CLASSES
-"""In ms, by group and bucket."""
-LOG_CHANCE = INDEX + MOST_GROUPS * BUCKETS
-"""ln of the chance to end in a bucket, by group; behind the groups, pooled."""
-DEAD = LOG_CHANCE + (MOST_GROUPS + 1) * BUCKETS
-"""While refitting: ended jobs by group and bucket, and pooled; then those that have not ended."""
-ALIVE = DEAD + (MOST_GROUPS + 1) * BUCKETS
-HAZARD = ALIVE + (MOST_GROUPS + 1) * BUCKETS
-"""Likewise their hazards."""
-NUMBER = HAZARD + (MOST_GROUPS + 1) * BUCKETS
-WORK = NUMBER + CLASSES
-HAZARDS_MEMORY = WORK + CLASSES
+params, memory, kept = view_of(Gittins), view_of(GittinsMemory), view_of(GittinsKept)
 
 
 @core
-def _last_begun(S: State, begins: Int, count: Int, value: float) -> Int:
-    """The last of so many intervals that begins at `value` or before."""
-    low, high = np.int64(0), np.int64(count - 1)
+def _hazards(S: State) -> Hazards:
+    return memory(S).hazards
+
+
+@core
+def _last_begun(begins: Any, value: float) -> Int:
+    """The last of some intervals that begins at `value` or before."""
+    low, high = np.int64(0), begins.shape[0] - 1
     while low < high:
         middle = (low + high + 1) // 2
-        if S.memory[begins + middle] <= value:
+        if begins[middle] <= value:
             low = middle
         else:
             high = middle - 1
@@ -75,61 +62,60 @@ def _progress(S: State, j: Int) -> float:
 @core
 def bucket_of(S: State, done: float) -> Int:
     """The bucket of so much progress, in ms."""
-    return _last_begun(S, np.int64(BUCKET_BEGINS), np.int64(BUCKETS), done)
+    return _last_begun(_hazards(S).bucket_begins, done)
 
 
 @core
 def next_bucket_ms(S: State, done: float) -> float:
     """The progress at which the bucket after that of `done` begins; infinite if there is none."""
     b = bucket_of(S, done)
-    return S.memory[BUCKET_BEGINS + b + 1] if b + 1 < BUCKETS else np.inf
+    return _hazards(S).bucket_begins[b + 1] if b + 1 < BUCKETS else np.inf
 
 
 @core
 def _sorts_by_estimates(S: State) -> bool:
     """Whether the run has estimates such as the predictor goes by: another policy may have begun it with others."""
-    predictor = S.params[PREDICTOR]
+    predictor = params(S).predictor
     return predictor == BY_ESTIMATE or (predictor == BY_HISTORY and S.g[0].history != 0)
 
 
 @core
 def _class_of(S: State, j: Int) -> Int:
     """The class of job `j`, which it keeps."""
-    J = S.jobs[j]
-    if J.s3 == 0.0:
+    J, K = S.jobs[j], kept(S, j)
+    if K.class_number == 0:
         c = np.int64(0)
         if _sorts_by_estimates(S) and not np.isnan(J.estimate):
-            c = _last_begun(S, np.int64(CLASS_BEGINS), np.int64(CLASSES), J.estimate)
-        J.s3 = 1.0 + c
-    return np.int64(J.s3) - 1
+            c = _last_begun(_hazards(S).class_begins, J.estimate)
+        K.class_number = 1 + c
+    return K.class_number - 1
 
 
 @core
 def reached_of(S: State, j: Int, done: float) -> float:
     """The most that job `j`, which has done so much, has ever done, in ms: what is done again says nothing new."""
-    return max(done, S.jobs[j].reached) if S.params[COST_WEIGHT] > 0.0 else done
+    return max(done, S.jobs[j].reached) if params(S).cost_weight > 0.0 else done
 
 
 @core
 def rank(S: State, j: Int, done: float) -> None:
     """Give job `j` its rank at so much progress."""
-    J = S.jobs[j]
-    group = np.int64(S.memory[GROUP + _class_of(S, j)])
+    J, H = S.jobs[j], _hazards(S)
+    group = H.group[_class_of(S, j)]
     reached = reached_of(S, j, done)
-    index = S.memory[INDEX + group * BUCKETS + bucket_of(S, reached)] + (reached - done)
-    J.level = np.int64(min(np.floor(J.asked * index + S.params[AGEING] * J.submit + 0.5), HIGHEST_RANK))
+    index = H.index[group, bucket_of(S, reached)] + (reached - done)
+    J.level = np.int64(min(np.floor(J.asked * index + params(S).ageing * J.submit + 0.5), HIGHEST_RANK))
 
 
 @core
 def note_end(S: State, j: Int) -> None:
     """Job `j` has ended by itself: it counts, and scores its group's hazards against the pooled ones."""
-    M, c, b = S.memory, _class_of(S, j), bucket_of(S, S.jobs[j].done)
-    M[ENDS] += 1.0
-    M[ENDED + c * BUCKETS + b] += 1.0
-    M[GPU_MS + c] += S.jobs[j].asked * S.jobs[j].done
-    if M[REFITTED] > 0.0:
-        own = M[LOG_CHANCE + np.int64(M[GROUP + c]) * BUCKETS + b]
-        M[SCORE + c] += own - M[LOG_CHANCE + MOST_GROUPS * BUCKETS + b]
+    H, c, b = _hazards(S), _class_of(S, j), bucket_of(S, S.jobs[j].done)
+    H.ends += 1
+    H.ended[c, b] += 1.0
+    H.gpu_ms[c] += S.jobs[j].asked * S.jobs[j].done
+    if H.refitted > 0:
+        H.score[c] += H.log_chance[H.group[c], b] - H.log_chance[MOST_GROUPS, b]
 
 
 @core
@@ -139,102 +125,102 @@ def _falling(b: Int) -> float:
 
 
 @core
-def _set_index(S: State, hazards: Int, group: Int) -> None:
-    """The index of each bucket of a group, by the hazards that begin at `hazards`."""
-    M = S.memory
+def _set_index(H: Hazards, of: Int, group: Int) -> None:
+    """The index of each bucket of a group, by the hazards `of` a group."""
     survival = 1.0
     for a in range(BUCKETS):
         best, spent, chance, alive = np.inf, 0.0, 0.0, survival
         for b in range(a, BUCKETS):
-            begin = M[BUCKET_BEGINS + b]
-            end = M[BUCKET_BEGINS + b + 1] if b + 1 < BUCKETS else begin * BUCKET_RATIO
-            ends = alive * M[hazards + b]
-            alive *= 1.0 - M[hazards + b]
+            begin = H.bucket_begins[b]
+            end = H.bucket_begins[b + 1] if b + 1 < BUCKETS else begin * BUCKET_RATIO
+            ends = alive * H.hazard[of, b]
+            alive *= 1.0 - H.hazard[of, b]
             spent += (end - begin) * (alive + 0.5 * ends)
             chance += ends
             if chance > 0.0:
                 best = min(best, spent / chance)
-        at = INDEX + group * BUCKETS + a
-        M[at] = best if survival > LEAST_SURVIVAL else BUCKET_RATIO * M[at - 1]
-        survival *= 1.0 - M[hazards + a]
+        H.index[group, a] = best if survival > LEAST_SURVIVAL else BUCKET_RATIO * H.index[group, a - 1]
+        survival *= 1.0 - H.hazard[of, a]
 
 
 @core
-def _set_log_chances(S: State, group: Int) -> None:
+def _set_log_chances(H: Hazards, group: Int) -> None:
     """Logarithms of the chances to end in each bucket, by a group's own hazards."""
-    M, survival = S.memory, 1.0
+    survival = 1.0
     for b in range(BUCKETS):
-        hazard = M[HAZARD + group * BUCKETS + b]
-        M[LOG_CHANCE + group * BUCKETS + b] = ln(max(survival * hazard, LEAST_CHANCE))
+        hazard = H.hazard[group, b]
+        H.log_chance[group, b] = ln(max(survival * hazard, LEAST_CHANCE))
         survival *= 1.0 - hazard
 
 
 @core
-def _set_hazards(S: State, group: Int, strength: float) -> None:
+def _set_hazards(H: Hazards, group: Int, strength: float) -> None:
     """The hazards of a group, shrunk towards the pooled ones; of all jobs, towards the falling ones."""
-    M, at_risk = S.memory, 0.0
+    at_risk = 0.0
     for b in range(BUCKETS - 1, -1, -1):
-        i = group * BUCKETS + b
-        prior = _falling(b) if group == MOST_GROUPS else M[HAZARD + MOST_GROUPS * BUCKETS + b]
-        at_risk += M[DEAD + i] + M[ALIVE + i]
-        left = at_risk - 0.5 * M[ALIVE + i]
-        M[HAZARD + i] = min(1.0, (M[DEAD + i] + strength * prior) / (left + strength))
-    _set_log_chances(S, group)
+        prior = _falling(b) if group == MOST_GROUPS else H.hazard[MOST_GROUPS, b]
+        at_risk += H.dead[group, b] + H.alive[group, b]
+        left = at_risk - 0.5 * H.alive[group, b]
+        H.hazard[group, b] = min(1.0, (H.dead[group, b] + strength * prior) / (left + strength))
+    _set_log_chances(H, group)
 
 
 @cold
 def begin_hazards(address: int) -> None:
     """Before the first job: buckets and classes, and the falling hazards for everyone."""
     S = open_state(address)
-    M, groups = S.memory, np.int64(S.params[GROUPS])
-    M[BUCKET_BEGINS + 1] = FIRST_BUCKET_MS
+    H = _hazards(S)
+    H.bucket_begins[1] = FIRST_BUCKET_MS
     for b in range(2, BUCKETS):
-        M[BUCKET_BEGINS + b] = M[BUCKET_BEGINS + b - 1] * BUCKET_RATIO
-    M[CLASS_BEGINS + 1] = FIRST_CLASS_MS
+        H.bucket_begins[b] = H.bucket_begins[b - 1] * BUCKET_RATIO
+    H.class_begins[1] = FIRST_CLASS_MS
     for c in range(2, CLASSES):
-        M[CLASS_BEGINS + c] = M[CLASS_BEGINS + c - 1] * CLASS_RATIO
+        H.class_begins[c] = H.class_begins[c - 1] * CLASS_RATIO
     for b in range(BUCKETS):
-        M[HAZARD + b] = _falling(b)
-    for group in range(groups):
-        _set_index(S, np.int64(HAZARD), np.int64(group))
+        H.hazard[0, b] = _falling(b)
+    for group in range(params(S).groups):
+        _set_index(H, np.int64(0), np.int64(group))
 
 
 @core
 def _forget(S: State) -> None:
     """What was learnt before counts for no more jobs than are remembered, beside those that have ended since."""
-    M, remembered = S.memory, S.params[MEMORY_JOBS]
-    since = M[ENDS] - M[ENDS_BEFORE]
-    M[ENDS_BEFORE] = M[ENDS]
+    H, remembered = _hazards(S), params(S).memory_jobs
+    since = H.ends - H.ends_before
+    H.ends_before = H.ends
     if remembered > 0.0:
         share = remembered / (remembered + since)
-        for i in range(ENDED, GROUP):
-            M[i] *= share
+        for c in range(CLASSES):
+            H.gpu_ms[c] *= share
+            H.score[c] *= share
+            for b in range(BUCKETS):
+                H.ended[c, b] *= share
 
 
 @core
 def _count_classes(S: State) -> None:
     """Of each class the jobs, and the GPU time that they have received; unfinished ones included."""
-    M = S.memory
+    H = _hazards(S)
     for c in range(CLASSES):
-        M[NUMBER + c] = 0.0
-        M[WORK + c] = 0.0
+        H.number[c] = 0.0
+        H.work[c] = 0.0
     for j in range(S.g[0].slots):
         if S.jobs[j].state != 0:
             c = _class_of(S, np.int64(j))
-            M[NUMBER + c] += 1.0
-            M[WORK + c] += S.jobs[j].asked * _progress(S, np.int64(j))
+            H.number[c] += 1.0
+            H.work[c] += S.jobs[j].asked * _progress(S, np.int64(j))
     for c in range(CLASSES):  # last, for these are no whole numbers, of which sums depend on the order of jobs
-        M[WORK + c] += M[GPU_MS + c]
+        H.work[c] += H.gpu_ms[c]
         for b in range(BUCKETS):
-            M[NUMBER + c] += M[ENDED + c * BUCKETS + b]
+            H.number[c] += H.ended[c, b]
 
 
 @core
-def _weight(S: State, c: Int, number: float, work: float) -> float:
+def _weight(H: Hazards, c: Int, number: float, work: float) -> float:
     """The share that class `c` has of all jobs, and mostly of their GPU time."""
-    share = S.memory[NUMBER + c] / number
+    share = H.number[c] / number
     if work > 0.0:
-        share = (1.0 - GPU_TIME_SHARE) * share + GPU_TIME_SHARE * S.memory[WORK + c] / work
+        share = (1.0 - GPU_TIME_SHARE) * share + GPU_TIME_SHARE * H.work[c] / work
     return share
 
 
@@ -243,48 +229,50 @@ def _divide_classes(S: State) -> None:
     """Classes, in order, into groups that are full at an equal weight; what remains joins the last one if it is less
     than half of that.
     """
-    M, full = S.memory, 1.0 / S.params[GROUPS]
+    H, groups = _hazards(S), params(S).groups
+    full = 1.0 / groups
     number = work = weight = 0.0
     for c in range(CLASSES):
-        number += M[NUMBER + c]
-        work += M[WORK + c]
+        number += H.number[c]
+        work += H.work[c]
     group = np.int64(0)
     for c in range(CLASSES):
-        M[GROUP + c] = min(group, np.int64(S.params[GROUPS]) - 1)
-        weight += _weight(S, np.int64(c), number, work)
+        H.group[c] = min(group, groups - 1)
+        weight += _weight(H, np.int64(c), number, work)
         if weight >= full:
             group += 1
             weight = 0.0
     if group > 0 and weight < 0.5 * full:
         for c in range(CLASSES):
-            M[GROUP + c] = min(M[GROUP + c], group - 1.0)
+            H.group[c] = min(H.group[c], group - 1)
 
 
 @core
 def _count_buckets(S: State) -> None:
     """Ended and unfinished jobs by group and bucket, and pooled."""
-    M, pooled = S.memory, MOST_GROUPS * BUCKETS
-    for i in range(DEAD, HAZARD):
-        M[i] = 0.0
-    for c in range(CLASSES):
-        first = np.int64(M[GROUP + c]) * BUCKETS
+    H = _hazards(S)
+    for group in range(MOST_GROUPS + 1):
         for b in range(BUCKETS):
-            M[DEAD + first + b] += M[ENDED + c * BUCKETS + b]
-            M[DEAD + pooled + b] += M[ENDED + c * BUCKETS + b]
+            H.dead[group, b] = 0.0
+            H.alive[group, b] = 0.0
+    for c in range(CLASSES):
+        for b in range(BUCKETS):
+            H.dead[H.group[c], b] += H.ended[c, b]
+            H.dead[MOST_GROUPS, b] += H.ended[c, b]
     for j in range(S.g[0].slots):
         if S.jobs[j].state != 0:
             b = bucket_of(S, _progress(S, np.int64(j)))
-            M[ALIVE + np.int64(M[GROUP + _class_of(S, np.int64(j))]) * BUCKETS + b] += 1.0
-            M[ALIVE + pooled + b] += 1.0
+            H.alive[H.group[_class_of(S, np.int64(j))], b] += 1.0
+            H.alive[MOST_GROUPS, b] += 1.0
 
 
 @core
-def _has_predicted_better(S: State, group: Int) -> bool:
+def _has_predicted_better(H: Hazards, group: Int) -> bool:
     """Whether a group's own hazards have predicted the work of its jobs better than the pooled ones."""
     score = 0.0
     for c in range(CLASSES):
-        if S.memory[GROUP + c] == group:
-            score += S.memory[SCORE + c]
+        if H.group[c] == group:
+            score += H.score[c]
     return score > LEAST_SCORE
 
 
@@ -296,19 +284,20 @@ def refit_hazards(address: int) -> None:
     _count_classes(S)
     _divide_classes(S)
     _count_buckets(S)
-    _set_hazards(S, np.int64(MOST_GROUPS), POOLED_STRENGTH)
-    for group in range(np.int64(S.params[GROUPS])):
-        _set_hazards(S, np.int64(group), S.params[STRENGTH])
-        of = np.int64(group) if _has_predicted_better(S, np.int64(group)) else np.int64(MOST_GROUPS)
-        _set_index(S, HAZARD + of * BUCKETS, np.int64(group))
+    P, H = params(S), _hazards(S)
+    _set_hazards(H, np.int64(MOST_GROUPS), POOLED_STRENGTH)
+    for group in range(P.groups):
+        _set_hazards(H, np.int64(group), P.strength)
+        of = np.int64(group) if _has_predicted_better(H, np.int64(group)) else np.int64(MOST_GROUPS)
+        _set_index(H, of, np.int64(group))
 
 
 @core
 def refit_is_due(S: State) -> bool:
     """Whether a refit is due; if so, it is taken to be done."""
-    now, every = S.g[0].now, np.int64(S.params[REFIT_MS])
-    last = max(np.int64(S.memory[REFITTED]) - 1, 0)
-    if now // every <= last // every or S.memory[ENDS] < S.params[LEAST_ENDS]:
+    P, H, now = params(S), _hazards(S), S.g[0].now
+    last = max(H.refitted - 1, 0)
+    if now // P.refit_ms <= last // P.refit_ms or H.ends < P.least_ends:
         return False
-    S.memory[REFITTED] = now + 1.0
+    H.refitted = now + 1
     return True

@@ -1,9 +1,7 @@
 """One offer of what is free to the waiting jobs, as Dally makes it."""
 
-import numpy as np
-
 from pointsman.policies.dally.delay import learn_from_start
-from pointsman.policies.dally.preemption import OVERDUE, start_or_preempt
+from pointsman.policies.dally.preemption import start_or_preempt
 from pointsman.policies.dally.whole_nodes import on_whole_nodes, takes_whole_nodes
 from pointsman.policies.parts.offers import pass_over
 from pointsman.policies.parts.preemption.bounded_waiting import goes_first
@@ -32,5 +30,5 @@ def offer(S: State, j: Int, bar: float) -> None:
     reason = _start(S, j, bar)
     if reason == OK and not goes_first(S, j) and not takes_whole_nodes(S, j):
         learn_from_start(S, j)
-    if note_answer(S, j, reason, np.int64(OVERDUE)):
+    if note_answer(S, j, reason):
         pass_over(S, j)

@@ -7,29 +7,27 @@ that timers neither collapse nor ratchet up. The concept is the paper's (arXiv 2
 ours.
 """
 
+from typing import Any
+
 import numpy as np
 
+from pointsman.policies.dally.declared import BINS, DEMANDS, DelayMemory, DelayScheduling
 from pointsman.policies.parts.levels import NODE
-from pointsman.policies.sdk import Int, State, cold, core, open_state
+from pointsman.policies.sdk import Int, State, cold, core, open_state, view_of
 
-TUNED, HISTORY_MS, LEAST_ENTRIES, DEVIATIONS, SHORTEST_MS, LONGEST_MS, NODE_MS, RACK_MS = range(8)  # params
-TUNER_PARAMS = 8
-BINS, DEMANDS = 24, 18
-STAMP, COUNT, SUM, SEEN, SEEN_SUM, SEEN_SQUARES, FIELDS = range(7)  # of a bin
-TUNER_MEMORY = 2 * DEMANDS * BINS * FIELDS
+params, memory = view_of(DelayScheduling), view_of(DelayMemory)
 
 
 @core
-def _bin(level: Int, demand: Int, stamp: Int) -> Int:
-    """Where in State.memory the bin of `stamp` begins."""
-    row = (level - NODE) * DEMANDS + demand
-    return (row * BINS + stamp % BINS) * FIELDS
+def _row(level: Int, demand: Int) -> Int:
+    """The row of waits of a level and demand."""
+    return (level - NODE) * DEMANDS + demand
 
 
 @core
 def _stamp(S: State) -> Int:
     """The number of the bin that now falls into, from 1."""
-    return S.g[0].now * BINS // np.int64(S.params[HISTORY_MS]) + 1
+    return S.g[0].now * BINS // params(S).history_ms + 1
 
 
 @core
@@ -44,20 +42,18 @@ def demand_of(gpus: Int) -> Int:
 @cold
 def _learn(address: int, level: Int, gpus: Int, waited_ms: Int, censored: Int) -> None:
     S = open_state(address)
-    M = S.memory
     stamp = _stamp(S)
-    i = _bin(level, demand_of(gpus), stamp)
-    if M[i + STAMP] != stamp:
-        for k in range(FIELDS):
-            M[i + k] = 0.0
-        M[i + STAMP] = stamp
+    W = memory(S).waits[_row(level, demand_of(gpus)), stamp % BINS]
+    if W.stamp != stamp:
+        W.stamp = stamp
+        W.count = W.sum = W.seen = W.seen_sum = W.seen_squares = 0.0
     seconds = np.float64(waited_ms // 1000)
-    M[i + COUNT] += 1.0
-    M[i + SUM] += seconds
+    W.count += 1.0
+    W.sum += seconds
     if censored == 0:
-        M[i + SEEN] += 1.0
-        M[i + SEEN_SUM] += seconds
-        M[i + SEEN_SQUARES] += seconds * seconds
+        W.seen += 1.0
+        W.seen_sum += seconds
+        W.seen_squares += seconds * seconds
 
 
 @core
@@ -69,31 +65,36 @@ def learn(S: State, level: Int, gpus: Int, waited_ms: Int, censored: Int) -> Non
 @cold
 def _tuned_ms(address: int, level: Int, gpus: Int) -> float:
     S = open_state(address)
-    M = S.memory
-    stamp = _stamp(S)
-    first = _bin(level, demand_of(gpus), np.int64(0))
+    P, stamp = params(S), _stamp(S)
+    row = _row(level, demand_of(gpus))
     count = total = seen = seen_sum = squares = 0.0
     for k in range(BINS):
-        i = first + k * FIELDS
-        if M[i + STAMP] > stamp - BINS and M[i + STAMP] > 0.0:
-            count += M[i + COUNT]
-            total += M[i + SUM]
-            seen += M[i + SEEN]
-            seen_sum += M[i + SEEN_SUM]
-            squares += M[i + SEEN_SQUARES]
-    if count < S.params[LEAST_ENTRIES]:
-        return S.params[NODE_MS + level - NODE]
+        W = memory(S).waits[row, k]
+        if W.stamp > stamp - BINS and W.stamp > 0:
+            count += W.count
+            total += W.sum
+            seen += W.seen
+            seen_sum += W.seen_sum
+            squares += W.seen_squares
+    if count < P.least_entries:
+        return _initial_ms(P, level)
     timer = 1000.0 * total / count
     if seen > 0.0:
         spread = np.sqrt(max(seen * squares - seen_sum * seen_sum, 0.0))
-        timer += S.params[DEVIATIONS] * 1000.0 * spread / seen
-    return min(max(np.ceil(timer), S.params[SHORTEST_MS]), S.params[LONGEST_MS])
+        timer += P.deviations * 1000.0 * spread / seen
+    return min(max(np.ceil(timer), np.float64(P.shortest_timer_ms)), np.float64(P.longest_timer_ms))
+
+
+@core
+def _initial_ms(P: Any, level: Int) -> float:
+    """The timer of a level before any is tuned."""
+    return P.node_timer_ms if level == NODE else P.rack_timer_ms
 
 
 @core
 def timer_ms(S: State, level: Int, gpus: Int) -> float:
     """How long a gang of so many GPUs holds out for `level`, NODE or RACK, before it takes a looser one."""
-    if S.params[TUNED] == 0.0:
-        return S.params[NODE_MS + level - NODE]
+    if not params(S).tuned:
+        return _initial_ms(params(S), level)
     timer = _tuned_ms(S.g[0].address, level, gpus)
     return timer if level == NODE else max(timer, _tuned_ms(S.g[0].address, np.int64(NODE), gpus))

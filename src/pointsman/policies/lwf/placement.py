@@ -7,6 +7,7 @@ the least, wherever they are; wider ones go to the nodes with the least on avera
 
 import numpy as np
 
+from pointsman.policies.lwf.declared import LoadedGpu, LoadedNode, Lwf
 from pointsman.policies.sdk import (
     ACCUMULATIONS,
     OK,
@@ -17,6 +18,7 @@ from pointsman.policies.sdk import (
     State,
     bit,
     bytes_of,
+    choice,
     close_queue,
     cold,
     core,
@@ -27,11 +29,11 @@ from pointsman.policies.sdk import (
     row_of,
     service_left,
     start_on,
+    view_of,
 )
 
-CHOICES = ("lwf", "first-fit", "random", "list")
-LWF, FIRST_FIT, RANDOM, LIST = range(len(CHOICES))
-KAPPA, CHOICE, SEED = 0, 1, 2  # params
+params, node, gpu = view_of(Lwf), view_of(LoadedNode), view_of(LoadedGpu)
+LWF, FIRST_FIT, RANDOM = (choice(Lwf, "choice", word) for word in ("lwf", "first-fit", "random"))
 Rank = tuple[float, float, float, float]
 ONLY_TRANSFERS = 1 << int(Event.TRANSFER)
 
@@ -59,8 +61,8 @@ def _average(S: State, n: Int) -> None:
     N = S.nodes[n]
     total = 0.0
     for x in range(N.gpu0, N.gpu0 + N.gpus):
-        total += S.gpus[x].s0
-    N.s0 = total / N.gpus
+        total += gpu(S, x).workload
+    node(S, n).workload = total / N.gpus
 
 
 @core
@@ -70,7 +72,7 @@ def _weigh(S: State) -> None:
         load = 0.0
         for o in range(jobs_on(S, x)):
             load += _workload(S, S.occupants[x, o])
-        S.gpus[x].s0 = load
+        gpu(S, x).workload = load
     for n in range(S.nodes.shape[0]):
         _average(S, n)
 
@@ -85,7 +87,7 @@ def _load(S: State, j: Int) -> None:
         N = S.nodes[P.node]
         for b in range(N.gpus):
             if P.mask & bit(b) != 0:
-                S.gpus[N.gpu0 + b].s0 += more
+                gpu(S, N.gpu0 + b).workload += more
         _average(S, P.node)
         i = P.next
 
@@ -104,7 +106,7 @@ def _has_room(S: State, j: Int, n: Int, b: Int) -> bool:
 def _chance(S: State, j: Int, x: Int) -> float:
     """A number drawn for job `j` and GPU `x`."""
     J = S.jobs[j]
-    h = (J.row * 2654435761 + J.attempt * 40503 + x * 97003 + np.int64(S.params[SEED]) * 7919) & 0xFFFFFFFF
+    h = (J.row * 2654435761 + J.attempt * 40503 + x * 97003 + params(S).random_seed * 7919) & 0xFFFFFFFF
     h = ((h ^ (h >> 16)) * 73244475) & 0xFFFFFFFF
     h = ((h ^ (h >> 16)) * 73244475) & 0xFFFFFFFF
     return np.float64(h ^ (h >> 16))
@@ -113,12 +115,12 @@ def _chance(S: State, j: Int, x: Int) -> float:
 @core
 def _rank(S: State, j: Int, n: Int, x: Int) -> Rank:
     """By what job `j` chooses among GPUs, the least first: of node `n`, the node, and of GPU `x` on it, the GPU."""
-    choice = S.params[CHOICE]
-    if choice == LWF and S.jobs[j].asked > S.params[KAPPA]:
-        return S.nodes[n].s0, np.float64(n), S.gpus[x].s0, np.float64(x)
-    if choice == RANDOM:
+    P = params(S)
+    if P.choice == LWF and S.jobs[j].asked > P.kappa:
+        return node(S, n).workload, np.float64(n), gpu(S, x).workload, np.float64(x)
+    if P.choice == RANDOM:
         return 0.0, 0.0, _chance(S, j, x), np.float64(x)
-    return 0.0, 0.0, 0.0 if choice == FIRST_FIT else S.gpus[x].s0, np.float64(x)
+    return 0.0, 0.0, 0.0 if P.choice == FIRST_FIT else gpu(S, x).workload, np.float64(x)
 
 
 @core

@@ -8,9 +8,7 @@ import numpy as np
 
 from pointsman.policies.lwf.lwf import Lwf, on_event, on_run
 from pointsman.policies.lwf.placement import place_waiting
-from pointsman.policies.sdk import State, admit, core, most_under_way, next_transfer, parameter, service_left
-
-TRANSFERS = 3  # params, after those of the placement
+from pointsman.policies.sdk import State, admit, core, most_under_way, next_transfer, parameter, service_left, view_of
 
 __all__ = ["Srsf", "decide", "on_event", "on_run"]
 
@@ -24,8 +22,8 @@ class Srsf(Lwf):
 
     transfers: int = parameter(1, "transfers at a time on a node", source="paper", ge=1)
 
-    def parameters(self) -> list[float]:
-        return [*super().parameters(), float(self.transfers)]
+
+params = view_of(Srsf)
 
 
 @core
@@ -34,6 +32,6 @@ def decide(S: State) -> None:
     place_waiting(S)
     j = next_transfer(S, -1.0, np.int64(-1))
     while j >= 0:
-        if most_under_way(S, j) < S.params[TRANSFERS]:
+        if most_under_way(S, j) < params(S).transfers:
             admit(S, j)
         j = next_transfer(S, service_left(S, j), S.jobs[j].row)

@@ -5,23 +5,38 @@ an account or user owns its share of what its parent owns, and what its children
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pointsman.errors import UsageError
+from pointsman.policies.sdk import Record, number, whole
 
 if TYPE_CHECKING:
     import polars as pl
 
-ROOT = 8
-"""Where the root's row begins in the memory; before it there is room for the policy's own numbers."""
-PARENT, SHARE, OWNED, USAGE, SINCE, HELD, TAKEN, USED, STAMP, EFFECTIVE, FACTOR, WIDTH = range(12)
-"""Of a row: where its parent's begins; its share among its siblings, and of the cluster; its decayed usage in GPU-ms,
-when that was, and the GPUs that it holds; the time of the last calculation and its usage then; the time for which its
-effective usage and its fair-share factor were calculated."""
-_HAPPENED = (USAGE, SINCE, HELD, TAKEN, USED, STAMP, EFFECTIVE, FACTOR)
+ROOT = 0
+"""The row of the root."""
+
+
+class Account(Record):
+    """An account, or a user of one."""
+
+    parent = whole("its parent's row; of the root, -1")
+    share = number("its share among its siblings")
+    owned = number("its share of the cluster")
+    usage = number("decayed usage", unit="GPU-ms")
+    since = whole("when that was", unit="ms")
+    held = whole("GPUs that it holds")
+    taken = whole("the time of the last calculation; -1", unit="ms")
+    used = number("its usage then", unit="GPU-ms")
+    stamp = whole("for when the following were calculated; -1", unit="ms")
+    effective = number("effective usage")
+    factor = number("fair-share factor")
+
+
+_HAPPENED = ("usage", "since", "held", "taken", "used", "stamp", "effective", "factor")
 
 
 def users_of(jobs: "pl.DataFrame") -> "pl.DataFrame":
@@ -85,27 +100,26 @@ class Accounts:
             above = np.where(above >= 0, self.parent[above], -1)
         raise UsageError("the parents of accounts form a cycle: an account is its own parent")
 
-    def memory(self) -> NDArray[np.float64]:
-        """The tree as rows of a policy's memory, the root first."""
-        memory = np.zeros(ROOT + WIDTH * (1 + len(self.names)))
-        rows = memory[ROOT:].reshape(-1, WIDTH)
-        rows[:, [TAKEN, STAMP]] = -1.0
-        rows[0, PARENT] = -1.0
-        rows[1:, PARENT] = ROOT + WIDTH * (1 + self.parent)
-        rows[1:, SHARE], rows[1:, OWNED] = self.shares, self.owned()
-        return memory
+    @property
+    def rows(self) -> int:
+        """How many there are, with the root."""
+        return 1 + len(self.names)
 
-    def with_usage_of(self, memory: NDArray[np.float64], before: "Accounts") -> NDArray[np.float64]:
-        """The tree as rows of a memory, with what accounts and users have used by the `memory` of fewer of them."""
-        grown = self.memory()
-        old = memory[ROOT : ROOT + WIDTH * (1 + len(before.names))].reshape(-1, WIDTH)
+    def fill(self, accounts: Any) -> None:
+        """Write the tree, of which nothing has been used, into rows of `Account`, the root first."""
+        for name in ("taken", "stamp"):
+            accounts.column(name)[:] = -1.0
+        accounts.column("parent")[:] = np.append(-1, 1 + self.parent)
+        accounts.column("share")[1:], accounts.column("owned")[1:] = self.shares, self.owned()
+
+    def take_usage(self, accounts: Any, before: "Accounts", of: Any) -> None:
+        """Write what accounts and users have used by rows `of` the fewer ones of `before`."""
         place = {name: 1 + k for k, name in enumerate(self.names)}
         rows = [(0, 0), *((1 + k, place[name]) for k, name in enumerate(before.names) if name in place)]
         theirs, ours = np.array(rows).T
-        grown[ROOT:].reshape(-1, WIDTH)[np.ix_(ours, _HAPPENED)] = old[np.ix_(theirs, _HAPPENED)]
-        grown[:ROOT] = memory[:ROOT]
-        return grown
+        for name in _HAPPENED:
+            accounts.column(name)[ours] = of.column(name)[theirs]
 
-    def begins(self) -> NDArray[np.float64]:
-        """(jobs) where the row of each job's user begins in the memory."""
-        return ROOT + WIDTH * (1.0 + self.user_of_job)
+    def row_of_user(self) -> NDArray[np.float64]:
+        """(jobs) the row of each job's user."""
+        return 1.0 + self.user_of_job

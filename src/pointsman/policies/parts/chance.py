@@ -3,7 +3,14 @@
 import numpy as np
 
 from pointsman.policies.parts.gpu_marks import add_node, free_on
-from pointsman.policies.sdk import Int, State, bit, core, free_gpus, lowest, without_lowest
+from pointsman.policies.sdk import Int, Record, State, bit, core, free_gpus, lowest, whole, without_lowest
+
+
+class Draws(Record):
+    """Choices made by chance."""
+
+    seed = whole("their seed")
+    count = whole("how many there were")
 
 
 @core

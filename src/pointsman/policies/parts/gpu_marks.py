@@ -1,11 +1,20 @@
 """GPUs marked for a gang, so many of each node, and what such a choice would cost in communication.
 
-How many of its free GPUs a node gives is noted in its scratch field. Racks are consecutive nodes.
+Racks are consecutive nodes.
 """
 
 import numpy as np
 
-from pointsman.policies.sdk import Int, State, admits, core, lowest_bits
+from pointsman.policies.sdk import Int, OfNode, State, admits, core, lowest_bits, view_of, whole
+
+
+class Marked(OfNode):
+    """What is kept of a node."""
+
+    given = whole("how many of its free GPUs it gives")
+
+
+node = view_of(Marked)
 
 
 @core
@@ -19,25 +28,25 @@ def free_on(S: State, a: Int, n: Int) -> Int:
 def clear(S: State) -> None:
     """No GPU is marked."""
     for n in range(S.nodes.shape[0]):
-        S.nodes[n].s0 = 0.0
+        node(S, n).given = 0
 
 
 @core
 def mark(S: State, n: Int, k: Int) -> None:
     """Node `n` gives k of its free GPUs."""
-    S.nodes[n].s0 = np.float64(k)
+    node(S, n).given = k
 
 
 @core
 def given(S: State, n: Int) -> Int:
     """How many of its free GPUs node `n` gives."""
-    return np.int64(S.nodes[n].s0)
+    return node(S, n).given
 
 
 @core
 def marked(S: State, n: Int) -> bool:
     """Whether node `n` gives any."""
-    return bool(S.nodes[n].s0 > 0.0)
+    return bool(node(S, n).given > 0)
 
 
 @core
@@ -87,6 +96,6 @@ def note_marked(S: State) -> None:
     """The GPUs marked, on each node its free ones of lowest index, are the place."""
     S.g[0].placed = 0
     for n in range(S.nodes.shape[0]):
-        k = np.int64(S.nodes[n].s0)
+        k = given(S, np.int64(n))
         if k > 0:
             add_node(S, np.int64(n), lowest_bits(S.nodes[n].free_mask, k), k)

@@ -1,19 +1,8 @@
 """The levels at which network-sensitive policies place jobs: a node, a rack, or anywhere (`NETWORK`)."""
 
-from typing import Any
-
-from pointsman.policies.sdk import NEVER, Delay, Int, Locality, State, core
+from pointsman.policies.sdk import Int, Locality, State, core
 
 NODE, RACK, POD, NETWORK = int(Locality.NODE), int(Locality.RACK), int(Locality.POD), int(Locality.CLUSTER)
-
-
-def delay_of(job: Any, timer_ms: float) -> Delay | None:
-    """The delay of a waiting job, a record of ``State.jobs`` whose s2 is its level, with this timer from when it began
-    to wait.
-    """
-    if job["s2"] >= NETWORK:
-        return None
-    return Delay(Locality(int(job["s2"])), None if timer_ms >= NEVER else int(job["pend_since"]) + int(timer_ms))
 
 
 @core

@@ -6,6 +6,7 @@ from pointsman.policies.parts.levels import NETWORK, best_level, looser, rate_at
 from pointsman.policies.sdk import (
     OK,
     Int,
+    Record,
     State,
     cold,
     core,
@@ -13,12 +14,18 @@ from pointsman.policies.sdk import (
     may_preempt,
     move,
     next_below,
-    open_state,
     running_index,
     since_checkpoint,
     wake_at,
+    whole,
     work_done,
 )
+
+
+class Moves(Record):
+    """Of moves to better places."""
+
+    changes = whole("State.g.changes when they were last looked for")
 
 
 @core
@@ -28,21 +35,21 @@ def misplaced(S: State, j: Int) -> bool:
 
 
 @core
-def _is_worth_it(S: State, v: Int, level: Int, by_estimate: Int) -> bool:
+def _is_worth_it(S: State, v: Int, level: Int, by_estimate: bool) -> bool:
     """Whether running job `v` would win more at `level` than the move costs; what is left of it is its estimate, or as
     much as it has done.
     """
     V = S.jobs[v]
     g = S.g[0]
     done = work_done(S, v)
-    left = done if by_estimate == 0 or np.isnan(V.estimate) else V.estimate - done
+    left = done if not by_estimate or np.isnan(V.estimate) else V.estimate - done
     better = rate_at(S, v, level)
     lost = g.lost_ms + (since_checkpoint(S, v, done) if g.loses_since_checkpoint else 0.0)
     return left / V.rate - left / better > g.stop_ms + g.start_ms + g.restore_ms + lost / better
 
 
 @core
-def _move(S: State, v: Int, by_estimate: Int) -> None:
+def _move(S: State, v: Int, by_estimate: bool) -> None:
     """Move running job `v` to a tighter level if there is room and it pays."""
     level = best_level(S, v)
     while level < min(S.jobs[v].locality, NETWORK) and may_preempt(S, v) and _is_worth_it(S, v, level, by_estimate):
@@ -52,17 +59,16 @@ def _move(S: State, v: Int, by_estimate: Int) -> None:
 
 
 @core
-def _may_improve(S: State, memory: Int) -> bool:
+def _may_improve(S: State, moves: Moves) -> bool:
     """Whether some job is slowed by its place, and something changed since moves were last looked for."""
     if first_below(S, running_index(S), 0.0) < 0:
         return False
-    return bool(S.memory[memory] != S.g[0].changes)
+    return bool(moves.changes != S.g[0].changes)
 
 
 @cold
-def _look_for_moves(address: int, memory: Int, by_estimate: Int) -> None:
-    S = open_state(address)
-    S.memory[memory] = S.g[0].changes
+def _look_for_moves(S: State, moves: Moves, by_estimate: bool) -> None:
+    moves.changes = S.g[0].changes
     v = first_below(S, running_index(S), 0.0)
     while v >= 0:
         following = next_below(S, v, 0.0)
@@ -72,13 +78,13 @@ def _look_for_moves(address: int, memory: Int, by_estimate: Int) -> None:
 
 
 @core
-def improve_places(S: State, every_ms: Int, memory: Int, by_estimate: Int) -> None:
+def improve_places(S: State, every_ms: Int, moves: Moves, by_estimate: bool) -> None:
     """At the next multiple of `every_ms` after GPUs came free, running jobs slowed by their place are moved to better
-    ones, in the order of the running index; there they have aux 0, and others infinity. State.memory[memory] is ours.
-    With `by_estimate` 0, what is left of a job is as much as it has done, whatever is estimated.
+    ones, in the order of the running index; there they have aux 0, and others infinity. What is left of a job is, but
+    `by_estimate`, as much as it has done.
     """
     now = S.g[0].now
-    if now % every_ms == 0 and _may_improve(S, memory):
-        _look_for_moves(S.g[0].address, memory, by_estimate)
-    if _may_improve(S, memory):
+    if now % every_ms == 0 and _may_improve(S, moves):
+        _look_for_moves(S, moves, by_estimate)
+    if _may_improve(S, moves):
         wake_at(S, now - now % every_ms + every_ms)

@@ -4,16 +4,50 @@ The jobs of a demand class stand in one index; `aux` tells how loose a place eac
 takes what is left is found without looking at the others.
 """
 
+from typing import Any
+
 import numpy as np
 
 from pointsman.policies.parts.levels import NETWORK, looser
-from pointsman.policies.sdk import ACTIVE, Int, State, before, core, enqueue, first_below, try_for_more
+from pointsman.policies.sdk import (
+    ACTIVE,
+    NEVER,
+    Delay,
+    Int,
+    Locality,
+    OfJob,
+    State,
+    before,
+    core,
+    enqueue,
+    first_below,
+    try_for_more,
+    view_of,
+    whole,
+)
+
+
+class Offered(OfJob):
+    """What is kept of a job to which places are offered."""
+
+    level = whole("the loosest level that it takes while it waits")
+
+
+kept = view_of(Offered)
+
+
+def delay_of(job: Any, timer_ms: float) -> Delay | None:
+    """The delay of a waiting job, a record of ``State.jobs``, with this timer from when it began to wait."""
+    level = Offered(job).level
+    if level >= NETWORK:
+        return None
+    return Delay(Locality(int(level)), None if timer_ms >= NEVER else int(job["pend_since"]) + int(timer_ms))
 
 
 @core
 def accepted(S: State, j: Int) -> Int:
     """The loosest level that waiting job `j` takes now."""
-    return np.int64(S.jobs[j].s2)
+    return kept(S, j).level
 
 
 @core
@@ -21,7 +55,7 @@ def queue_for(S: State, j: Int, key: float, level: Int) -> None:
     """Job `j` waits at `key` for places at `level` or tighter."""
     if S.jobs[j].claims and level > accepted(S, j):
         try_for_more(S, j)
-    S.jobs[j].s2 = np.float64(level)
+    kept(S, j).level = level
     enqueue(S, j, key, -np.float64(level))
 
 

@@ -1,10 +1,13 @@
 """Jobs on whose GPUs a waiting job could go (``docs/reference/semantics.md`` §10).
 
 A partner holds GPUs with no other job on them. Partners chosen stand in State.lists[CHOSEN], the best first, with the
-time that they bring, their accumulation for the job and their GPUs in scratch fields.
+time that they bring, their accumulation for the job and their GPUs (`Partner`).
 """
 
+from typing import ClassVar, Literal
+
 import numpy as np
+from pydantic import Field
 
 from pointsman.policies.parts.pair_theorem import alone_ms, in_turn_ms, together_ms
 from pointsman.policies.sdk import (
@@ -12,24 +15,51 @@ from pointsman.policies.sdk import (
     SOLE_OCCUPANTS,
     VICTIMS,
     WHOLE,
+    CompiledPolicy,
     Int,
+    OfJob,
     State,
     admits,
     bytes_of,
+    choice,
     cold,
     core,
     count,
+    number,
     open_state,
     slow_down,
+    view_of,
+    whole,
 )
 
 CHOSEN = VICTIMS  # policies that share evict none
 ANYWHERE = -1
-ACCUMULATIONS_OF = ("all", "exact", "none")
-"""Which jobs may accumulate gradients to fit: all, those which train the same by it, or none."""
 
-ALL, EXACT, NONE = range(len(ACCUMULATIONS_OF))
-ACCUMULATION = 2  # of the params of policies that share: one of these
+
+class Partner(OfJob):
+    """What is kept of a job with which another may share GPUs."""
+
+    mean_ms = number("mean time to the end of both", unit="ms")
+    power = whole("the other's accumulation, as a power of two")
+    gpus = whole("GPUs that it has for the other")
+    left_ms = number("how long it would go on alone", unit="ms")
+
+
+class SharingPolicy(CompiledPolicy):
+    """A policy whose jobs share GPUs."""
+
+    kept: ClassVar[type[OfJob]] = Partner
+
+    accumulation: Literal["all", "exact", "none"] = Field(
+        default="all",
+        description="jobs that may accumulate gradients to fit beside others: all (the paper's), exact (models that "
+        "train the same by it, without batch normalisation), none",
+        json_schema_extra={"unit": "", "source": "paper"},
+    )
+
+
+params, partner = view_of(SharingPolicy), view_of(Partner)
+EXACT, NONE = choice(SharingPolicy, "accumulation", "exact"), choice(SharingPolicy, "accumulation", "none")
 
 
 @core
@@ -62,7 +92,7 @@ def fitting(S: State, j: Int, n: Int, room: Int) -> Int:
     bytes of a GPU of node `n`; -1 if there is none.
     """
     first = (S.jobs[j].speed + S.nodes[n].gpu_type) * ACCUMULATIONS
-    allowed = S.params[ACCUMULATION]
+    allowed = params(S).accumulation
     for k in range(1 if allowed == NONE else ACCUMULATIONS):
         B = S.subbatches[first + k]
         if B.bytes == 0 or (allowed == EXACT and B.exact == 0):
@@ -138,7 +168,8 @@ def pays_with(S: State, j: Int, left: float, kind: Int, k: Int, b: Int) -> float
 @core
 def _goes_before(S: State, a: Int, b: Int) -> bool:
     """Whether chosen partner `a` is better than `b`."""
-    return S.jobs[a].s0 < S.jobs[b].s0 or (S.jobs[a].s0 == S.jobs[b].s0 and S.jobs[a].row < S.jobs[b].row)
+    one, other = partner(S, a).mean_ms, partner(S, b).mean_ms
+    return one < other or (one == other and S.jobs[a].row < S.jobs[b].row)
 
 
 @core
@@ -154,10 +185,10 @@ def _choose(S: State, b: Int, chosen: Int, covered: Int, need: Int) -> tuple[Int
         at -= 1
     S.lists[CHOSEN, at] = b
     chosen += 1
-    covered += np.int64(S.jobs[b].s2)
-    while covered - np.int64(S.jobs[S.lists[CHOSEN, chosen - 1]].s2) >= need:
+    covered += partner(S, b).gpus
+    while covered - partner(S, S.lists[CHOSEN, chosen - 1]).gpus >= need:
         chosen -= 1
-        covered -= np.int64(S.jobs[S.lists[CHOSEN, chosen]].s2)
+        covered -= partner(S, S.lists[CHOSEN, chosen]).gpus
     return chosen, covered
 
 
@@ -200,12 +231,10 @@ def choose_partners(address: int, j: Int, a: Int, only: Int, left: float, need: 
         gpus, k = _offer(S, j, a, only, b)
         time = pays_with(S, j, left, kind, k, b) if gpus > 0 else np.inf
         if time < np.inf:
-            B = S.jobs[b]
-            B.s0 = time
-            B.s1 = np.float64(k)
-            B.s2 = np.float64(gpus)
+            B = partner(S, b)
+            B.mean_ms, B.power, B.gpus = time, k, gpus
             all_gpus += gpus
             chosen, covered = _choose(S, b, chosen, covered, need)
             if covered >= need:
-                latest = S.jobs[S.lists[CHOSEN, chosen - 1]].s0
+                latest = partner(S, S.lists[CHOSEN, chosen - 1]).mean_ms
     return (chosen if covered >= need else np.int64(0)), all_gpus

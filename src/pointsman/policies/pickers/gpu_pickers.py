@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from pointsman.policies.parts.chance import note_random
+from pointsman.policies.parts.chance import Draws, note_random
 from pointsman.policies.parts.gpu_marks import (
     clear,
     first_of,
@@ -27,13 +27,10 @@ from pointsman.policies.sdk import (
     core,
     free_in,
     note_place,
-    open_state,
 )
 
 GPU_PICKERS: Final = ("nearest", "anchor", "first-available", "load-balance", "random")
 NEAREST, ANCHOR, FIRST_AVAILABLE, LOAD_BALANCE, RANDOM = range(len(GPU_PICKERS))
-SEED, DRAWS = 8190, 8191
-"""Where in State.memory the seed of random choices stands, and how many there were."""
 
 
 @core
@@ -131,17 +128,16 @@ def _mark_fullest(S: State, a: Int, gpus: Int) -> None:
 
 
 @cold
-def _note(address: int, j: Int, a: Int, how: Int) -> None:
+def _note(S: State, j: Int, a: Int, how: Int, draws: Draws) -> None:
     """Note GPUs for job `j` of those of alternative `a`, which are enough."""
-    S = open_state(address)
     gpus = S.classes[S.jobs[j].cls].gpus
     if how == NEAREST:
         note_nearest(S, a, gpus)
         return
     S.g[0].placed = 0
     if how == RANDOM:
-        S.memory[DRAWS] += 1.0
-        note_random(S, a, gpus, np.int64(S.memory[SEED]), np.int64(S.memory[DRAWS]))
+        draws.count += 1
+        note_random(S, a, gpus, draws.seed, draws.count)
         return
     S.g[0].attempt += 1
     clear(S)
@@ -161,14 +157,15 @@ def enough(S: State, c: Int) -> bool:
 
 
 @core
-def choose_gpus(S: State, j: Int, how: Int) -> bool:
+def choose_gpus(S: State, j: Int, how: Int, draws: Draws) -> bool:
     """Note GPUs for waiting job `j`, of the first of its alternatives that has enough, in State.place, without taking
-    them. False if there are too few. `how`: one of `GPU_PICKERS`; a shape is placed as the engine does.
+    them. False if there are too few. `how`: one of `GPU_PICKERS`; a shape is placed as the engine does; `draws` are
+    those of the policy.
     """
     c = S.jobs[j].cls
     if S.classes[c].per_node > 0:
         return note_place(S, c)
     a = alternative_with_room(S, c)
     if a >= 0:
-        _note(S.g[0].address, j, a, how)
+        _note(S, j, a, how, draws)
     return bool(a >= 0)

@@ -9,8 +9,8 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field, field_validator
 
-from pointsman.policies.parts.chance import hashed
-from pointsman.policies.pickers.gpu_pickers import DRAWS, GPU_PICKERS, SEED, choose_gpus, enough
+from pointsman.policies.parts.chance import Draws, hashed
+from pointsman.policies.pickers.gpu_pickers import choose_gpus, enough
 from pointsman.policies.sdk import (
     ACTIVE,
     OK,
@@ -19,24 +19,34 @@ from pointsman.policies.sdk import (
     CompiledPolicy,
     Int,
     Knowledge,
+    Record,
     State,
     before,
     block,
     blocked,
     close_queue,
     core,
+    derived,
     enqueue,
     parameter,
+    part,
     start_on,
+    view_of,
 )
 
 PICKERS = ("fcfs", "sjf", "tetris", "drf", "random")
 FCFS, SJF, TETRIS, DRF, RANDOM = range(len(PICKERS))
-PICKER, GPUS, STRICT, RANDOM_SEED = 0, 1, 2, 3  # params
+
+
+class PickMemory(Record):
+    """What they keep."""
+
+    draws = part(Draws, "of choices made by chance")
 
 
 class _Picked(CompiledPolicy):
     hooks: ClassVar[str] = "pointsman.policies.pickers.pick_place"
+    memory: ClassVar[type[Record]] = PickMemory
     placement: ClassVar[str] = "tightest"  # under which any free GPUs will do, too
     source: ClassVar[str] = "the job and GPU selectors of djjbxxz/Proximity-DRL (Deng et al., Canadian AI 2024)"
 
@@ -48,9 +58,15 @@ class _Picked(CompiledPolicy):
     )
     random_seed: int = parameter(0, "random seed of choices", ge=0)
 
-    def _numbers(self, picker: str, strict: bool) -> list[float]:
-        numbers = PICKERS.index(picker), GPU_PICKERS.index(self.gpus), strict, self.random_seed
-        return [float(number) for number in numbers]
+    @derived
+    def job_picker(self) -> int:
+        """One of `PICKERS`."""
+        return SJF
+
+    @derived
+    def is_strict(self) -> bool:
+        """Whether none starts if the next job does not fit."""
+        return False
 
 
 class PickPlace(_Picked):
@@ -78,8 +94,15 @@ class PickPlace(_Picked):
             raise ValueError("the shortest job first requires durations: use the policy pick-place-sjf")
         return value
 
-    def parameters(self) -> list[float]:
-        return self._numbers(self.picker, self.strict in ("always", self.picker))
+    @derived
+    def job_picker(self) -> int:
+        """As configured."""
+        return PICKERS.index(self.picker)
+
+    @derived
+    def is_strict(self) -> bool:
+        """As configured."""
+        return self.strict in ("always", self.picker)
 
 
 class PickPlaceSjf(_Picked):
@@ -94,21 +117,26 @@ class PickPlaceSjf(_Picked):
         json_schema_extra={"unit": "", "source": "ours: as an agent may choose"},
     )
 
-    def parameters(self) -> list[float]:
-        return self._numbers("sjf", self.strict == "always")
+    @derived
+    def is_strict(self) -> bool:
+        """As configured."""
+        return self.strict == "always"
+
+
+params, memory = view_of(_Picked), view_of(PickMemory)
 
 
 @core
 def _exponential(S: State, row: Int) -> float:
     """A number drawn for the job of `row`, in whole 1/2**20, so that the last bit of a logarithm decides nothing."""
-    uniform = (hashed(np.int64(S.params[RANDOM_SEED]), np.int64(S.memory[DRAWS]), row) + 0.5) / 4294967296.0
+    uniform = (hashed(params(S).random_seed, memory(S).draws.count, row) + 0.5) / 4294967296.0
     return np.floor(-np.log(uniform) * 1048576.0) / 1048576.0
 
 
 @core
 def _key(S: State, j: Int) -> float:
     """The order of job `j` in its class."""
-    picker = S.params[PICKER]
+    picker = params(S).job_picker
     if picker == SJF:
         return S.jobs[j].estimate
     if picker == TETRIS:
@@ -137,7 +165,7 @@ def _may_be_picked(S: State, c: Int) -> bool:
     """Whether a job of class `c` may be next in this pass."""
     if blocked(S, c):
         return False
-    if S.params[STRICT] == 0.0 and not enough(S, c):
+    if not params(S).is_strict and not enough(S, c):
         block(S, c)
         return False
     return True
@@ -146,7 +174,7 @@ def _may_be_picked(S: State, c: Int) -> bool:
 @core
 def _is_drawn(S: State, c: Int, many: Int) -> bool:
     """Whether class `c`, the last of those with `many` jobs together, is drawn from them."""
-    drawn = hashed(np.int64(S.params[RANDOM_SEED]), np.int64(S.memory[DRAWS]), c)
+    drawn = hashed(params(S).random_seed, memory(S).draws.count, c)
     return bool(drawn * many < S.buckets[c].count << 32)
 
 
@@ -164,7 +192,7 @@ def _pick(S: State) -> Int:
                 many = S.buckets[c].count
             elif S.jobs[j].neg_priority == S.jobs[best].neg_priority:
                 many += S.buckets[c].count
-                if _is_drawn(S, c, many) if S.params[PICKER] == RANDOM else before(S, j, best):
+                if _is_drawn(S, c, many) if params(S).job_picker == RANDOM else before(S, j, best):
                     best = j
     return best
 
@@ -172,11 +200,12 @@ def _pick(S: State) -> Int:
 @core
 def decide(S: State) -> None:
     """Start picked jobs until none is left, or one does not fit."""
-    S.memory[SEED] = S.params[RANDOM_SEED]
+    P, draws = params(S), memory(S).draws
+    draws.seed = P.random_seed
     while S.g[0].free > 0:
-        S.memory[DRAWS] += 1.0
+        draws.count += 1
         j = _pick(S)
-        if j < 0 or not choose_gpus(S, j, np.int64(S.params[GPUS])):
+        if j < 0 or not choose_gpus(S, j, P.gpus, draws):
             return
         c = S.jobs[j].cls
         key = S.jobs[j].key
@@ -185,5 +214,5 @@ def decide(S: State) -> None:
             close_queue(S, j)
         elif answer != OK:
             block(S, c)
-        elif S.params[PICKER] == RANDOM:
+        elif params(S).job_picker == RANDOM:
             S.classes[c].failed_key = key

@@ -6,20 +6,23 @@ Each node has a score, the less the better, which decides between nodes with roo
 import numpy as np
 
 from pointsman.policies.parts.gpu_marks import clear, first_of, free_on, mark, marked
+from pointsman.policies.placers.declared import Scored
 from pointsman.policies.placers.sockets import note_marked
-from pointsman.policies.sdk import LARGEST, Int, State, cold, core, free_in, some_node_with
+from pointsman.policies.sdk import LARGEST, Int, State, cold, core, free_in, some_node_with, view_of
+
+gpu = view_of(Scored)
 
 
 @core
 def set_score(S: State, n: Int, score: float) -> None:
     """Node `n` has this score, which is noted at its first GPU."""
-    S.gpus[S.nodes[n].gpu0].s0 = score
+    gpu(S, S.nodes[n].gpu0).score = score
 
 
 @core
 def score_of(S: State, n: Int) -> float:
     """The score of node `n`."""
-    return S.gpus[S.nodes[n].gpu0].s0
+    return gpu(S, S.nodes[n].gpu0).score
 
 
 @core

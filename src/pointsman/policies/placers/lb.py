@@ -2,8 +2,9 @@
 
 from typing import ClassVar
 
+from pointsman.policies.placers.declared import Placer
 from pointsman.policies.placers.one_by_one import GPUS, note_one_by_one
-from pointsman.policies.placers.placer import Placer, alternative_of, next_job, on_event, on_run, start_there
+from pointsman.policies.placers.placer import alternative_of, next_job, on_event, on_run, start_there
 from pointsman.policies.sdk import State, core
 
 __all__ = ["Lb", "decide", "on_event", "on_run"]

@@ -5,9 +5,10 @@ from typing import ClassVar
 import numpy as np
 
 from pointsman.policies.parts.gpu_marks import clear, free_on, given, mark
+from pointsman.policies.placers.declared import Placer
 from pointsman.policies.placers.filling import score_of, set_score
 from pointsman.policies.placers.interference import FORECASTS_BY, is_idle, slowdown_on
-from pointsman.policies.placers.placer import Placer, alternative_of, next_job, on_event, on_run, start_there
+from pointsman.policies.placers.placer import alternative_of, next_job, on_event, on_run, start_there
 from pointsman.policies.placers.sockets import note_marked
 from pointsman.policies.sdk import Int, Profile, State, all_send, card_overload, cold, core, parameter, send_at_once
 

@@ -5,9 +5,10 @@ from typing import ClassVar
 import numpy as np
 
 from pointsman.policies.parts.gpu_marks import free_on
+from pointsman.policies.placers.declared import Placer
 from pointsman.policies.placers.filling import note_packed, set_score
 from pointsman.policies.placers.interference import FORECASTS_BY, slowdown_on
-from pointsman.policies.placers.placer import Placer, alternative_of, next_job, on_event, on_run, start_there
+from pointsman.policies.placers.placer import alternative_of, next_job, on_event, on_run, start_there
 from pointsman.policies.sdk import Int, Profile, State, core, parameter
 
 __all__ = ["PackedLif", "decide", "on_event", "on_run"]

@@ -2,8 +2,9 @@
 
 from typing import ClassVar
 
+from pointsman.policies.placers.declared import PatientPlacer
 from pointsman.policies.placers.filling import clear_scores, note_compact, note_packed
-from pointsman.policies.placers.placer import PatientPlacer, alternative_of, next_job, on_event, on_run, start_there
+from pointsman.policies.placers.placer import alternative_of, next_job, on_event, on_run, start_there
 from pointsman.policies.sdk import State, core, parameter
 
 __all__ = ["PackedPatience", "decide", "on_event", "on_run"]

@@ -2,39 +2,17 @@
 scheduler, on GPUs that the policy notes.
 """
 
-from typing import Any, ClassVar, Literal
-
 import numpy as np
 
-from pointsman.policies.parts.levels import NETWORK
-from pointsman.policies.parts.reserving.overdue_heads import (
-    ReservingPolicy,
-    follow,
-    note_start,
-    predict_end,
-    serves_overdue,
-)
-from pointsman.policies.placers.schedulers import (
-    MOST,
-    destination,
-    end_decision,
-    forward_to,
-    forwards,
-    goes_first,
-    owner,
-    was_forwarded,
-)
-from pointsman.policies.placers.waiting.heads import AFTER_HEADS, HEADS, OVERDUE, end_cycle, next_around_heads
-from pointsman.policies.placers.waiting.patience import is_patient, takes_what_is_free, wait_patiently
+from pointsman.policies.parts.reserving.overdue_heads import follow, note_start, predict_end, serves_overdue
+from pointsman.policies.placers.schedulers import destination, end_decision, forward_to, goes_first, was_forwarded
+from pointsman.policies.placers.waiting.heads import end_cycle, next_around_heads
+from pointsman.policies.placers.waiting.patience import begin_to_run, is_patient, takes_what_is_free, wait_patiently
 from pointsman.policies.sdk import (
     ACTIVE,
     OK,
     QUOTA,
-    Delay,
     Int,
-    Knowledge,
-    Locality,
-    Owner,
     State,
     alternative_with_room,
     block,
@@ -43,93 +21,23 @@ from pointsman.policies.sdk import (
     core,
     next_below,
     over_limit,
-    parameter,
     start,
     start_on,
 )
-
-OWN = AFTER_HEADS
-"""Where in State.params a policy's own parameters begin."""
-
-
-Order = Literal["fifo", "sjf"]
-IN_WHAT_ORDER = "in what order jobs are tried: fifo, by submission, or sjf, shortest first"
-
-
-class Placer(ReservingPolicy):
-    """Jobs are tried in order and start if they fit; none waits for a job ahead of it."""
-
-    needs: ClassVar[Knowledge] = "none"
-    placement: ClassVar[str] = "tightest"  # under which any free GPUs will do
-    takes_whole_gpus: ClassVar[bool] = True
-    source: ClassVar[str] = "a baseline of Zhao and Wu (MARL), IEEE TNSM 2022, arXiv 2112.13354"
-
-    schedulers: int = parameter(
-        1,
-        "number of schedulers, each with racks of its own; a job belongs to one of them, drawn by chance",
-        ge=1,
-        le=MOST,
-    )
-    order: Order = parameter("fifo", IN_WHAT_ORDER)
-    forward: bool = parameter(
-        True, "a scheduler that cannot place a job now hands it over, once, to one that can, if there is one"
-    )
-
-    @property
-    def takes_turns(self) -> bool:  # ty: ignore[incompatible-property-override]
-        """Unless jobs that have waited too long go before others."""
-        return self.patience_s == 0
-
-    @property
-    def durations(self) -> Knowledge | Literal["history"]:
-        """Shortest jobs first needs them."""
-        return "oracle" if self.order == "sjf" else super().durations
-
-    @property
-    def divides_among(self) -> int:
-        return self.schedulers
-
-    def owner_of(self, job: Any) -> Owner | None:
-        return owner(job, self.schedulers) if self.schedulers > 1 else None
-
-    def forwards(self, memory: Any) -> int:
-        return forwards(memory)
-
-    def parameters(self) -> list[float]:
-        return self._shared(patience=0.0)
-
-    def _shared(self, patience: float) -> list[float]:
-        """What all find there."""
-        return [float(self.forward), patience, float(self.order == "sjf"), *self.head_params()]
-
-
-class PatientPlacer(Placer):
-    """A placer whose jobs wait a while for a compact place. Its subclasses have a parameter `patience`."""
-
-    needs: ClassVar[Knowledge] = "oracle"
-
-    patience: float
-
-    def parameters(self) -> list[float]:
-        return self._shared(self.patience)
-
-    def delay_of(self, job: Any) -> Delay | None:
-        """Until its patience ends a job takes no GPUs beyond one node, or rack, if one could hold it."""
-        return None if job["s0"] >= NETWORK else Delay(Locality(int(job["s0"])), int(job["aux"]))
 
 
 @core
 def on_event(S: State, kind: Int, j: Int) -> None:
     """A job that waits joins its class."""
     if j >= 0:
-        follow(S, kind, j, np.int64(HEADS), np.int64(OVERDUE))
+        follow(S, kind, j)
         wait_patiently(S, j)
 
 
 @core
 def on_run(S: State, j: Int) -> None:
     """A running job got a rate."""
-    predict_end(S, j, np.int64(0), np.int64(HEADS), np.int64(OVERDUE))
+    predict_end(S, j, np.int64(0))
 
 
 @cold
@@ -197,7 +105,7 @@ def _next_in_order(S: State) -> Int:
 @core
 def next_job(S: State) -> Int:
     """The next job to be placed; -1 if there is none."""
-    if not serves_overdue(S, np.int64(HEADS)):
+    if not serves_overdue(S):
         return _next_in_order(S)
     j = next_around_heads(S)
     if j < 0:
@@ -223,6 +131,7 @@ def start_there(S: State, j: Int) -> None:
     if answer == QUOTA:
         close_queue(S, j)
     elif answer == OK:
-        note_start(S, j, np.int64(HEADS), np.int64(OVERDUE))
+        begin_to_run(S, j)
+        note_start(S, j)
     else:
         block(S, c)

@@ -2,14 +2,10 @@
 
 from typing import ClassVar
 
-import numpy as np
-
 from pointsman.policies.parts.chance import note_random
-from pointsman.policies.placers.placer import OWN, Placer, alternative_of, next_job, on_event, on_run, start_there
-from pointsman.policies.sdk import State, core, parameter
-
-SEED = OWN  # params
-DRAWS = 0  # memory
+from pointsman.policies.placers.declared import Placer, PlacerMemory
+from pointsman.policies.placers.placer import alternative_of, next_job, on_event, on_run, start_there
+from pointsman.policies.sdk import State, core, parameter, view_of
 
 __all__ = ["RandomPlace", "decide", "on_event", "on_run"]
 
@@ -22,20 +18,20 @@ class RandomPlace(Placer):
 
     random_seed: int = parameter(0, "of the choices", ge=0)
 
-    def parameters(self) -> list[float]:
-        return [*super().parameters(), float(self.random_seed)]
+
+params, memory = view_of(RandomPlace), view_of(PlacerMemory)
 
 
 @core
 def decide(S: State) -> None:
     """Start every job that fits, in order."""
-    seed = np.int64(S.params[SEED])
+    seed, draws = params(S).random_seed, memory(S).draws
     j = next_job(S)
     while j >= 0:
         C = S.classes[S.jobs[j].cls]
         if C.per_node == 0:
-            S.memory[DRAWS] += 1.0
+            draws.count += 1
             S.g[0].placed = 0
-            note_random(S, alternative_of(S, j), C.gpus, seed, np.int64(S.memory[DRAWS]))
+            note_random(S, alternative_of(S, j), C.gpus, seed, draws.count)
         start_there(S, j)
         j = next_job(S)

@@ -5,14 +5,12 @@ A scheduler owns whole racks, and a job may use those of its scheduler only: its
 Schedulers may take time to decide: each decides about one job after another, all of them side by side.
 """
 
-from typing import Any
-
 import numpy as np
 
+from pointsman.policies.placers.declared import SINCE_STEP, Placer, PlacerMemory
 from pointsman.policies.placers.waiting.patience import takes_what_is_free
 from pointsman.policies.sdk import (
     Int,
-    Owner,
     State,
     alternative_with_room,
     before,
@@ -21,20 +19,11 @@ from pointsman.policies.sdk import (
     dequeue,
     enqueue,
     free_gpus,
+    view_of,
     wake_at,
 )
 
-FORWARD = 0
-"""Where in State.params stands whether jobs are forwarded."""
-FORWARDS = 1023
-"""Where in State.memory stands how many jobs were."""
-MOST = 1000
-"""Schedulers at most."""
-_STEP = 1024
-TURNS = 1024
-"""Where in State.memory stands for each scheduler when the decision that it is at ends, in µs; minus that, when it has
-ended; 0 before the first.
-"""
+params, memory = view_of(Placer), view_of(PlacerMemory)
 
 
 @core
@@ -59,23 +48,12 @@ def was_forwarded(S: State, j: Int) -> bool:
 def forward_to(S: State, j: Int, scheduler: Int) -> None:
     """Waiting job `j` belongs to another scheduler from now on. When, and from which, its `level` notes."""
     J = S.jobs[j]
-    S.memory[FORWARDS] += 1.0
-    J.level = S.g[0].now * _STEP + scheduler_of(S, j) + 1
+    memory(S).forwards += 1
+    J.level = S.g[0].now * SINCE_STEP + scheduler_of(S, j) + 1
     key, aux = J.key, J.aux
     dequeue(S, j)
     J.cls = class_under(S, J.cls, scheduler)
     enqueue(S, j, key, aux)
-
-
-def forwards(memory: Any) -> int:
-    """How many jobs were forwarded, by State.memory."""
-    return int(memory[FORWARDS])
-
-
-def owner(job: Any, schedulers: int) -> Owner:
-    """Whose a job, a record of ``State.jobs``, is."""
-    mine, note = int(job["cls"]) % schedulers, int(job["level"])
-    return Owner(mine, note % _STEP - 1, note // _STEP) if note else Owner(mine)
 
 
 @cold
@@ -85,7 +63,7 @@ def destination(S: State, j: Int) -> Int:
     """
     best = np.int64(-1)
     most = np.int64(0)
-    if S.params[FORWARD] == 0.0 or was_forwarded(S, j):
+    if not params(S).forward or was_forwarded(S, j):
         return best
     for p in range(S.g[0].schedulers):
         c = class_under(S, S.jobs[j].cls, np.int64(p))
@@ -105,14 +83,14 @@ def may_decide(S: State, j: Int) -> bool:
     if S.g[0].decision_us == 0:
         return True
     now_us = 1000.0 * S.g[0].now
-    at = TURNS + scheduler_of(S, j)
-    ends_us = S.memory[at]
+    turns, p = memory(S).turns_us, scheduler_of(S, j)
+    ends_us = turns[p]
     if ends_us <= 0.0 or ends_us <= now_us - 1000.0:  # nothing is under way: what ended before now found no job
         begins_us = now_us
         if ends_us < 0.0 and -ends_us > now_us - 1000.0:
             begins_us = max(-ends_us, 1000.0 * S.jobs[j].submit)
         ends_us = begins_us + S.g[0].decision_us
-        S.memory[at] = ends_us
+        turns[p] = ends_us
     if ends_us <= now_us:
         return True
     wake_at(S, np.int64(np.ceil(ends_us / 1000.0)))
@@ -129,4 +107,4 @@ def goes_first(S: State, j: Int, best: Int) -> bool:
 def end_decision(S: State, j: Int) -> None:
     """The decision is about job `j`. The next one of its scheduler begins when this ended, if there is a job for it."""
     if S.g[0].decision_us > 0:
-        S.memory[TURNS + scheduler_of(S, j)] *= -1.0
+        memory(S).turns_us[scheduler_of(S, j)] *= -1.0

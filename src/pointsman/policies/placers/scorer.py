@@ -5,34 +5,15 @@ from typing import ClassVar
 import numpy as np
 
 from pointsman.policies.placers.candidates import weights as shipped
-from pointsman.policies.placers.candidates.features import (
-    BROKEN,
-    FEATURES,
-    HARM,
-    LEFT,
-    RACKS,
-    SERVERS,
-    SLOW_DOWN,
-    cost,
-    measure,
-)
+from pointsman.policies.placers.candidates.features import features_of, measure
 from pointsman.policies.placers.candidates.neighbours import begin_decision
 from pointsman.policies.placers.candidates.places import list_candidates, note_candidate
+from pointsman.policies.placers.declared import IN_WHAT_ORDER, Order, PatientPlacer
 from pointsman.policies.placers.filling import is_compact
 from pointsman.policies.placers.interference import FORECASTS_BY
-from pointsman.policies.placers.placer import (
-    IN_WHAT_ORDER,
-    OWN,
-    Order,
-    PatientPlacer,
-    alternative_of,
-    next_job,
-    on_event,
-    on_run,
-    start_there,
-)
+from pointsman.policies.placers.placer import alternative_of, next_job, on_event, on_run, start_there
 from pointsman.policies.placers.waiting.patience import is_patient
-from pointsman.policies.sdk import Int, Profile, State, cold, core, parameter, send_at_once
+from pointsman.policies.sdk import Int, Profile, State, cold, core, parameter, send_at_once, view_of
 
 __all__ = ["Scorer", "decide", "on_event", "on_run"]
 
@@ -60,11 +41,16 @@ class Scorer(PatientPlacer):
         shipped.PATIENCE, "maximum wait for a compact placement, as a share of the job's duration", ge=0
     )
 
-    def parameters(self) -> list[float]:
-        weights = [0.0] * FEATURES
-        weights[SLOW_DOWN], weights[HARM], weights[SERVERS] = self.slow_down, self.harm, self.servers
-        weights[RACKS], weights[LEFT], weights[BROKEN] = self.racks, self.gpus_left, self.broken_sockets
-        return [*super().parameters(), *weights]
+
+params = view_of(Scorer)
+
+
+@core
+def _cost(S: State, i: Int) -> float:
+    """Of candidate `i`."""
+    P, F = params(S), features_of(S, i)
+    speed = P.slow_down * F.slow_down + P.harm * F.harm
+    return speed + P.servers * F.servers + P.racks * F.racks + P.gpus_left * F.left + P.broken_sockets * F.broken
 
 
 @cold
@@ -82,7 +68,7 @@ def _note_cheapest(S: State, j: Int) -> None:
         if is_patient(S, j) and not is_compact(S, a, need):
             continue
         measure(S, j, np.int64(i))
-        own = cost(S, np.int64(i), S.params, np.int64(OWN))
+        own = _cost(S, np.int64(i))
         if best < 0 or own < least:
             best = np.int64(i)
             least = own

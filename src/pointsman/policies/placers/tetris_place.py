@@ -6,8 +6,9 @@ spec's form (``docs/papers/marl.md``) is the sum of the free shares.
 
 from typing import ClassVar
 
+from pointsman.policies.placers.declared import Placer
 from pointsman.policies.placers.one_by_one import SHARES, note_one_by_one
-from pointsman.policies.placers.placer import Placer, alternative_of, next_job, on_event, on_run, start_there
+from pointsman.policies.placers.placer import alternative_of, next_job, on_event, on_run, start_there
 from pointsman.policies.sdk import Profile, State, core
 
 __all__ = ["TetrisPlace", "decide", "on_event", "on_run"]

@@ -2,19 +2,18 @@
 
 A gang wider than a node has whole nodes, so that no two of them share one: the paper's avoidance of interference. Two
 plans are made, one in which jobs that keep their number of GPUs stay where they are, one that packs all afresh.
-
-In a plan a job's s2 is the node it is to be on, NOWHERE or WHOLE_NODES; a node's s0 is the GPUs not yet given away, or
-``-1 - job`` where a job is to have all of it.
 """
 
 import numpy as np
 
+from pointsman.policies.pollux.declared import Divided
 from pointsman.policies.pollux.search import (
     ANY,
     fitness,
     fitness_moved,
     fitness_now,
     is_elastic,
+    kept,
     line,
     may_change,
     most_gpus,
@@ -23,8 +22,9 @@ from pointsman.policies.pollux.search import (
     unit,
     within_limit,
 )
-from pointsman.policies.sdk import PENDING, Int, Locality, State, cold, core
+from pointsman.policies.sdk import PENDING, Int, Locality, State, cold, core, view_of
 
+node = view_of(Divided)
 NOWHERE, WHOLE_NODES = -1, -2
 IN_GPU, IN_NODE, IN_RACK, IN_POD, IN_CLUSTER = (int(x) for x in Locality)
 
@@ -32,7 +32,7 @@ IN_GPU, IN_NODE, IN_RACK, IN_POD, IN_CLUSTER = (int(x) for x in Locality)
 @core
 def is_owner(S: State, j: Int, n: Int) -> bool:
     """Whether job `j` is to have all of node `n`."""
-    return S.nodes[n].s0 == -1.0 - j
+    return node(S, n).left == -1 - j
 
 
 @core
@@ -40,8 +40,8 @@ def _all_parts(S: State, j: Int, owned: bool) -> bool:
     """Whether the nodes of job `j` are wholly free for it, or (`owned`) already its own."""
     i = S.jobs[j].part
     while i >= 0:
-        N = S.nodes[S.parts[i].node]
-        if not (is_owner(S, j, S.parts[i].node) if owned else N.s0 == N.gpus):
+        n = S.parts[i].node
+        if not (is_owner(S, j, n) if owned else node(S, n).left == S.nodes[n].gpus):
             return False
         i = S.parts[i].next
     return True
@@ -50,32 +50,32 @@ def _all_parts(S: State, j: Int, owned: bool) -> bool:
 @cold
 def stays(S: State, j: Int) -> bool:
     """Whether the plan leaves job `j` as it is."""
-    J = S.jobs[j]
-    if J.state == PENDING or J.s1 != J.gpus:
-        return J.state == PENDING and J.s1 == 0
-    return S.parts[J.part].node == J.s2 if J.nodes == 1 else _all_parts(S, j, True)
+    J, K = S.jobs[j], kept(S, j)
+    if J.state == PENDING or K.gpus != J.gpus:
+        return J.state == PENDING and K.gpus == 0
+    return S.parts[J.part].node == K.node if J.nodes == 1 else _all_parts(S, j, True)
 
 
 @cold
 def clear_nodes(S: State) -> None:
     """Nothing is given away: what is free, and what the jobs have of which this round decides."""
     for n in range(S.nodes.shape[0]):
-        S.nodes[n].s0 = np.float64(S.nodes[n].free) if S.nodes[n].state == 0 else 0.0
+        node(S, n).left = S.nodes[n].free if S.nodes[n].state == 0 else 0
     j = S.buckets[line(S)].first
     while j >= 0:
         if may_change(S, j):
-            S.jobs[j].s2 = NOWHERE
+            kept(S, j).node = NOWHERE
             i = S.jobs[j].part
             while i >= 0:
-                S.nodes[S.parts[i].node].s0 += S.parts[i].gpus
+                node(S, S.parts[i].node).left += S.parts[i].gpus
                 i = S.parts[i].next
         j = S.jobs[j].later
 
 
 @core
 def _give_node(S: State, j: Int, n: Int) -> None:
-    S.jobs[j].s2 = np.float64(n)
-    S.nodes[n].s0 -= S.jobs[j].s1
+    kept(S, j).node = n
+    node(S, n).left -= kept(S, j).gpus
 
 
 @cold
@@ -86,10 +86,10 @@ def _keep(S: State, j: Int) -> None:
         _give_node(S, j, S.parts[J.part].node)
         return
     if _all_parts(S, j, False):
-        J.s2 = WHOLE_NODES
+        kept(S, j).node = WHOLE_NODES
         i = J.part
         while i >= 0:
-            S.nodes[S.parts[i].node].s0 = -1.0 - j
+            node(S, S.parts[i].node).left = -1 - j
             i = S.parts[i].next
 
 
@@ -98,16 +98,16 @@ def _best_fit(S: State, j: Int) -> Int:
     """The node for what job `j` is to have: its own if there is room, else the fullest with room, else the one with
     most room; -1 if none has any.
     """
-    J = S.jobs[j]
-    if J.nodes == 1 and J.part >= 0 and S.nodes[S.parts[J.part].node].s0 >= J.s1:
+    J, wanted = S.jobs[j], kept(S, j).gpus
+    if J.nodes == 1 and J.part >= 0 and node(S, S.parts[J.part].node).left >= wanted:
         return S.parts[J.part].node
     fit = most = np.int64(-1)
     for n in range(S.nodes.shape[0]):
-        free = S.nodes[n].s0
+        free = node(S, n).left
         if free > 0 and takes(S, j, n):
-            if free >= J.s1 and (fit < 0 or free < S.nodes[fit].s0):
+            if free >= wanted and (fit < 0 or free < node(S, fit).left):
                 fit = n
-            if most < 0 or free > S.nodes[most].s0:
+            if most < 0 or free > node(S, most).left:
                 most = n
     return fit if fit >= 0 else most
 
@@ -115,20 +115,20 @@ def _best_fit(S: State, j: Int) -> Int:
 @cold
 def _put_on_node(S: State, j: Int) -> None:
     """Job `j` goes to one node; if none has enough room, with as many GPUs as there are."""
-    J = S.jobs[j]
+    K = kept(S, j)
     n = _best_fit(S, j)
-    if n >= 0 and S.nodes[n].s0 < J.s1 and is_elastic(S, j):
-        J.s1 = S.nodes[n].s0
-    if n >= 0 and S.nodes[n].s0 >= J.s1:
+    if n >= 0 and node(S, n).left < K.gpus and is_elastic(S, j):
+        K.gpus = node(S, n).left
+    if n >= 0 and node(S, n).left >= K.gpus:
         _give_node(S, j, n)
     else:
-        J.s1 = 0.0
+        K.gpus = 0
 
 
 @core
 def _is_whole(S: State, j: Int, n: Int, size: Int) -> bool:
     """Whether node `n` has `size` GPUs, none of them given away, for job `j`."""
-    return S.nodes[n].gpus == size and S.nodes[n].s0 == size and takes(S, j, n)
+    return S.nodes[n].gpus == size and node(S, n).left == size and takes(S, j, n)
 
 
 @core
@@ -148,7 +148,7 @@ def _take_in_rack(S: State, j: Int, rack: Int, size: Int, wanted: Int, own: bool
     for i in range(R.members, R.members + R.nodes):
         n = S.ints[i]
         if got < wanted and _is_whole(S, j, n, size) and (not own or _is_on(S, j, n)):
-            S.nodes[n].s0 = -1.0 - j
+            node(S, n).left = -1 - j
             got += 1
     return got
 
@@ -184,22 +184,22 @@ def _put_on_nodes(S: State, j: Int) -> None:
     """Job `j` goes to whole nodes, rack by rack, in each first to its own; with too few of them an elastic job has
     fewer, or one node.
     """
-    J = S.jobs[j]
+    K = kept(S, j)
     size = unit(S, j)
-    wanted = np.int64(np.ceil(J.s1 / size))
+    wanted = np.int64(np.ceil(K.gpus / size))
     whole = np.int64(0)
     for r in range(S.racks.shape[0]):
         whole += _whole_in_rack(S, j, r, size)
     if whole < wanted and not is_elastic(S, j):
-        J.s1 = 0.0
+        K.gpus = 0
         return
     wanted = min(wanted, whole)
     if wanted <= 1 and is_elastic(S, j):
-        J.s1 = np.float64(size)
+        K.gpus = size
         _put_on_node(S, j)
         return
-    J.s1 = np.float64(wanted * size if is_elastic(S, j) else J.s1)
-    J.s2 = WHOLE_NODES
+    K.gpus = wanted * size if is_elastic(S, j) else K.gpus
+    K.node = WHOLE_NODES
     while wanted > 0:
         r = _best_rack(S, j, size, wanted)
         wanted -= _take_in_rack(S, j, r, size, wanted, True)
@@ -209,18 +209,18 @@ def _put_on_nodes(S: State, j: Int) -> None:
 @cold
 def _fill(S: State, j: Int) -> None:
     """Job `j`, on one node, has more of what was left there, if that makes it fitter."""
-    J = S.jobs[j]
-    best = fitness_now(S, j) if stays(S, j) else fitness_moved(S, j, np.int64(J.s1), planned_locality(S, j))
-    size = np.int64(J.s1)
-    most = min(size + np.int64(min(S.nodes[np.int64(J.s2)].s0, within_limit(S, j))), most_gpus(S, j))
+    K = kept(S, j)
+    best = fitness_now(S, j) if stays(S, j) else fitness_moved(S, j, K.gpus, planned_locality(S, j))
+    size = K.gpus
+    most = min(size + np.int64(min(np.float64(node(S, K.node).left), within_limit(S, j))), most_gpus(S, j))
     for gpus in range(size + 1, most + 1):
         value = fitness_moved(S, j, np.int64(gpus), np.int64(ANY))
         if value > best:
             best = value
             size = np.int64(gpus)
-    S.nodes[np.int64(J.s2)].s0 -= size - J.s1
-    take_back(S, j, J.s1 - size)
-    J.s1 = np.float64(size)
+    node(S, K.node).left -= size - K.gpus
+    take_back(S, j, np.float64(K.gpus - size))
+    K.gpus = size
 
 
 @cold
@@ -234,14 +234,14 @@ def pack(S: State, afresh: bool) -> None:
     j = first
     while j >= 0:
         if may_change(S, j):
-            widest = max(widest, np.int64(S.jobs[j].s1))
-            if not afresh and S.jobs[j].state != PENDING and S.jobs[j].s1 == S.jobs[j].gpus:
+            widest = max(widest, kept(S, j).gpus)
+            if not afresh and S.jobs[j].state != PENDING and kept(S, j).gpus == S.jobs[j].gpus:
                 _keep(S, j)
         j = S.jobs[j].later
     for gpus in range(widest, 0, -1):
         j = first
         while j >= 0:
-            if S.jobs[j].s1 == gpus and S.jobs[j].s2 == NOWHERE and may_change(S, j):
+            if kept(S, j).gpus == gpus and kept(S, j).node == NOWHERE and may_change(S, j):
                 if gpus > unit(S, j):
                     _put_on_nodes(S, j)
                 else:
@@ -249,7 +249,7 @@ def pack(S: State, afresh: bool) -> None:
             j = S.jobs[j].later
     j = first
     while j >= 0:
-        if S.jobs[j].s2 >= 0 and may_change(S, j) and is_elastic(S, j):
+        if kept(S, j).node >= 0 and may_change(S, j) and is_elastic(S, j):
             _fill(S, j)
         j = S.jobs[j].later
 
@@ -257,8 +257,8 @@ def pack(S: State, afresh: bool) -> None:
 @cold
 def planned_locality(S: State, j: Int) -> Int:
     """Of the place that job `j` is to have."""
-    if S.jobs[j].s2 != WHOLE_NODES:
-        return np.int64(IN_NODE if S.jobs[j].s1 > 1 else IN_GPU)
+    if kept(S, j).node != WHOLE_NODES:
+        return np.int64(IN_NODE if kept(S, j).gpus > 1 else IN_GPU)
     first = np.int64(-1)
     locality = np.int64(IN_NODE)
     for n in range(S.nodes.shape[0]):
@@ -281,9 +281,9 @@ def fitness_of_plan(S: State) -> float:
         if may_change(S, j):
             if stays(S, j):
                 total += fitness_now(S, j)
-            elif S.jobs[j].s1 == 0:
+            elif kept(S, j).gpus == 0:
                 total += fitness(S, 0.0)
             else:
-                total += fitness_moved(S, j, np.int64(S.jobs[j].s1), planned_locality(S, j))
+                total += fitness_moved(S, j, kept(S, j).gpus, planned_locality(S, j))
         j = S.jobs[j].later
     return total

@@ -8,27 +8,15 @@ ignored, as there: the fitness alone decides. A rigid gang that no one type of G
 nodes are of several sizes) is started as `semantics.md` §3 says, on what a round leaves free.
 """
 
-from typing import ClassVar
-
 import numpy as np
 
-from pointsman.policies.pollux.packing import (
-    WHOLE_NODES,
-    fitness_of_plan,
-    is_owner,
-    pack,
-    stays,
-)
+from pointsman.policies.pollux.declared import QUEUES, TYPES, Pollux, PolluxMemory
+from pointsman.policies.pollux.packing import WHOLE_NODES, fitness_of_plan, is_owner, pack, stays
 from pointsman.policies.pollux.search import (
-    FREE,
-    LEFT,
-    QUEUES,
-    SEEKING,
-    TOTAL,
-    TYPES,
     could_hold,
     fitness_of_now,
     is_elastic,
+    kept,
     line,
     may_change,
     share_out,
@@ -40,54 +28,23 @@ from pointsman.policies.sdk import (
     PENDING,
     RUNNING,
     STARTING,
-    CompiledPolicy,
     Int,
-    Knowledge,
-    Profile,
-    Progress,
     State,
     bit,
     cold,
     core,
-    milliseconds,
-    parameter,
     preempt,
     resize,
     start,
     start_on,
+    view_of,
     wake_at,
 )
 
-INTERVAL_MS = 0  # params; the others are in pollux_search
+params, memory = view_of(Pollux), view_of(PolluxMemory)
 BETTER = 1e-9
 """By how much, relatively, a plan must be fitter to be carried out."""
-DONE = -1.0
-
-
-class Pollux(CompiledPolicy):
-    """Every minute all jobs get the GPUs with which they learn fastest together: elastic ones any number, adapting
-    their batch; a restart must pay. Priorities are ignored.
-    """
-
-    name: ClassVar[str] = "pollux"
-    needs: ClassVar[Knowledge] = "none"
-    profiles: ClassVar[tuple[Profile, ...]] = ("goodput",)
-    progress: ClassVar[Progress] = "work"
-    hooks: ClassVar[str] = "pointsman.policies.pollux.pollux"
-    rate_model: ClassVar[str] = "goodput"
-    places_itself: ClassVar[bool] = True
-    takes_whole_gpus: ClassVar[bool] = True
-    keeps_shapes: ClassVar[bool] = False
-    source: ClassVar[str] = "Qiao et al., Pollux: Co-adaptive Cluster Scheduling, OSDI 2021"
-
-    interval_s: float = parameter(60.0, "interval between rounds", unit="s", source="paper", gt=0)
-    power: float = parameter(
-        -1.0, "p of the power mean of speedups: the lower, the fairer", source="paper", ge=-10, le=1
-    )
-    restart_s: float = parameter(30.0, "cost of a restart that the search assumes", unit="s", source="paper", ge=0)
-
-    def parameters(self) -> list[float]:
-        return [max(1.0, milliseconds(self.interval_s)), self.power, milliseconds(self.restart_s)]
+DONE = -1
 
 
 @core
@@ -108,7 +65,7 @@ def decide(S: State) -> None:
     """A round at every multiple of the interval, as long as there are jobs; if none of them got a GPU in it, the next
     is only after something has happened.
     """
-    every = np.int64(S.params[INTERVAL_MS])
+    every = params(S).interval_ms
     now = S.g[0].now
     if S.buckets[line(S)].first < 0:
         return
@@ -127,24 +84,26 @@ def _begin(S: State) -> None:
     """Count the GPUs and jobs of each type; waiting jobs are each bound to the type with most GPUs for each of its
     jobs.
     """
+    M = memory(S)
     for k in range(TYPES):
-        S.memory[SEEKING + k] = 0.0
-        S.memory[TOTAL + k] = 0.0
+        M.seeking[k] = 0.0
+        M.total[k] = 0.0
     for n in range(S.nodes.shape[0]):
         if S.nodes[n].state == 0:
-            S.memory[TOTAL + S.nodes[n].gpu_type] += S.nodes[n].gpus
+            M.total[S.nodes[n].gpu_type] += S.nodes[n].gpus
     j = S.buckets[line(S)].first
     while j >= 0:
         if S.jobs[j].state != PENDING:
-            S.jobs[j].s3 = np.float64(max(S.jobs[j].gpu_type, np.int64(0)))
-            S.memory[SEEKING + np.int64(S.jobs[j].s3)] += 1.0
-            S.jobs[j].s0 = max(S.jobs[j].s0, np.float64(S.jobs[j].gpus))
+            K = kept(S, j)
+            K.gpu_type = max(S.jobs[j].gpu_type, np.int64(0))
+            M.seeking[K.gpu_type] += 1.0
+            K.most_held = max(K.most_held, S.jobs[j].gpus)
         j = S.jobs[j].later
     j = S.buckets[line(S)].first
     while j >= 0:
         if S.jobs[j].state == PENDING:
-            S.jobs[j].s3 = np.float64(_least_sought(S, j))
-            S.memory[SEEKING + np.int64(S.jobs[j].s3)] += 1.0
+            kept(S, j).gpu_type = _least_sought(S, j)
+            M.seeking[kept(S, j).gpu_type] += 1.0
         j = S.jobs[j].later
 
 
@@ -154,8 +113,8 @@ def _least_sought(S: State, j: Int) -> Int:
     best = np.int64(0)
     most = -1.0
     for k in range(S.g[0].types):
-        S.jobs[j].s3 = np.float64(k)
-        share = S.memory[TOTAL + k] / (1.0 + S.memory[SEEKING + k])
+        kept(S, j).gpu_type = k
+        share = memory(S).total[k] / (1.0 + memory(S).seeking[k])
         if share > most and could_hold(S, j):
             best = np.int64(k)
             most = share
@@ -165,13 +124,14 @@ def _least_sought(S: State, j: Int) -> Int:
 @core
 def _count_free(S: State) -> None:
     """What there is to give away of each type, and to each queue with a limit."""
+    M = memory(S)
     for k in range(TYPES):
-        S.memory[FREE + k] = 0.0
+        M.free[k] = 0.0
     for q in range(min(S.queues.shape[0], QUEUES)):
-        S.memory[LEFT + q] = S.queues[q].limit - S.queues[q].held if S.queues[q].limit >= 0 else np.inf
+        M.left[q] = S.queues[q].limit - S.queues[q].held if S.queues[q].limit >= 0 else np.inf
     for n in range(S.nodes.shape[0]):
         if S.nodes[n].state == 0:
-            S.memory[FREE + S.nodes[n].gpu_type] += S.nodes[n].free
+            M.free[S.nodes[n].gpu_type] += S.nodes[n].free
     j = S.buckets[line(S)].first
     while j >= 0:
         if may_change(S, j):
@@ -206,10 +166,10 @@ def _carry_out(S: State) -> None:
     while j >= 0:
         after = S.jobs[j].later
         if not may_change(S, j) or stays(S, j):
-            S.jobs[j].s1 = DONE
-        elif S.jobs[j].s1 == 0:
+            kept(S, j).gpus = DONE
+        elif kept(S, j).gpus == 0:
             preempt(S, j, OK)
-            S.jobs[j].s1 = DONE
+            kept(S, j).gpus = DONE
             _rejoin(S, j)
         j = after
     moved = True
@@ -218,8 +178,8 @@ def _carry_out(S: State) -> None:
         j = S.buckets[line(S)].first
         while j >= 0:
             after = S.jobs[j].later
-            if S.jobs[j].s1 > 0 and _locate(S, j) and _change(S, j):
-                S.jobs[j].s1 = DONE
+            if kept(S, j).gpus > 0 and _locate(S, j) and _change(S, j):
+                kept(S, j).gpus = DONE
                 moved = True
             j = after
 
@@ -261,9 +221,9 @@ def _locate(S: State, j: Int) -> bool:
     """Note in State.place the GPUs that job `j` is to have; whether they are all free now, or its own."""
     g = S.g[0]
     g.placed = 0
-    left = np.int64(S.jobs[j].s1)
-    if S.jobs[j].s2 != WHOLE_NODES:
-        left -= _pick(S, j, np.int64(S.jobs[j].s2), left)
+    left = kept(S, j).gpus
+    if kept(S, j).node != WHOLE_NODES:
+        left -= _pick(S, j, kept(S, j).node, left)
         return left == 0
     for n in range(S.nodes.shape[0]):
         if left > 0 and is_owner(S, j, n):

@@ -1,12 +1,10 @@
 """How many GPUs each job should have in the next round: Pollux's fitness (Qiao et al., OSDI 2021, §4.2), climbed by the
 gain of each further GPU. A plain deterministic search, ours, in the place of the authors' genetic algorithm.
-
-While a round is planned, a job's scratch says: s0 the most GPUs it ever held, s1 those it is to have, s2 where
-(`pollux_packing`), s3 its type of GPU; its `level` is how often it was restarted.
 """
 
 import numpy as np
 
+from pointsman.policies.pollux.declared import QUEUES, Planned, Pollux, PolluxMemory
 from pointsman.policies.sdk import (
     LOCALITIES,
     PENDING,
@@ -19,11 +17,10 @@ from pointsman.policies.sdk import (
     insert,
     remove,
     running_index,
+    view_of,
 )
 
-POWER, RESTART_MS = 1, 2  # params
-FREE, SEEKING, TOTAL, TYPES = 0, 64, 128, 64  # memory, by type of GPU: GPUs to give away, jobs, all GPUs
-LEFT, QUEUES = 192, 8000  # memory, by queue: GPUs that its jobs may yet have; of queues beyond nothing is foreseen
+params, memory, kept = view_of(Pollux), view_of(PolluxMemory), view_of(Planned)
 NO_SPEED = 1e-3
 """Added to all speedups, as the authors do: a job without GPUs is very unfit, not infinitely."""
 ANY = -1
@@ -60,7 +57,7 @@ def widest(S: State) -> Int:
 @cold
 def goodput(S: State, j: Int, gpus: Int, locality: Int) -> float:
     """Of job `j` on `gpus` GPUs of its type at `locality`, or ANY."""
-    row = (S.jobs[j].speed + np.int64(S.jobs[j].s3)) * S.g[0].stages + S.jobs[j].stage
+    row = (S.jobs[j].speed + kept(S, j).gpu_type) * S.g[0].stages + S.jobs[j].stage
     if locality != ANY:
         return S.told_goodputs[row, gpus * LOCALITIES + locality]
     most = 0.0
@@ -93,7 +90,7 @@ def may_change(S: State, j: Int) -> bool:
 def takes(S: State, j: Int, n: Int) -> bool:
     """Whether node `n` is one for job `j`: it takes work, is eligible, and of the job's type."""
     N = S.nodes[n]
-    if N.state != 0 or N.gpu_type != S.jobs[j].s3:
+    if N.state != 0 or N.gpu_type != kept(S, j).gpu_type:
         return False
     C = S.classes[S.jobs[j].cls]
     for a in range(C.alt, C.alt_end):
@@ -124,7 +121,7 @@ def unit(S: State, j: Int) -> Int:
     most = np.int64(0)
     for a in range(C.alt, C.alt_end):
         for i in range(S.alts[a].pool, S.alts[a].pool_end):
-            if S.pools[S.ints[i]].gpu_type == S.jobs[j].s3:
+            if S.pools[S.ints[i]].gpu_type == kept(S, j).gpu_type:
                 most = max(most, S.pools[S.ints[i]].gpus)
     return most
 
@@ -132,28 +129,28 @@ def unit(S: State, j: Int) -> Int:
 @core
 def most_gpus(S: State, j: Int) -> Int:
     """The most that elastic job `j` may have: twice as many as it ever had, to learn how it scales step by step."""
-    return min(widest(S), max(np.int64(1), 2 * np.int64(S.jobs[j].s0)))
+    return min(widest(S), max(np.int64(1), 2 * kept(S, j).most_held))
 
 
 @core
 def within_limit(S: State, j: Int) -> float:
     """GPUs that the limit of its queue still leaves job `j` in this plan."""
-    return S.memory[LEFT + S.jobs[j].queue] if S.jobs[j].queue < QUEUES else np.inf
+    return memory(S).left[S.jobs[j].queue] if S.jobs[j].queue < QUEUES else np.inf
 
 
 @core
 def take_back(S: State, j: Int, gpus: float) -> None:
     """There are so many GPUs more to give away that were meant for job `j`."""
-    S.memory[FREE + np.int64(S.jobs[j].s3)] += gpus
+    memory(S).free[kept(S, j).gpu_type] += gpus
     if S.jobs[j].queue < QUEUES:
-        S.memory[LEFT + S.jobs[j].queue] += gpus
+        memory(S).left[S.jobs[j].queue] += gpus
 
 
 @core
 def _fair_gpus(S: State, j: Int) -> Int:
     """An equal share of the GPUs of the type of job `j`, rounded up, that each job there would have."""
-    kind = np.int64(S.jobs[j].s3)
-    share = np.int64(np.ceil(S.memory[TOTAL + kind] / max(1.0, S.memory[SEEKING + kind])))
+    kind = kept(S, j).gpu_type
+    share = np.int64(np.ceil(memory(S).total[kind] / max(1.0, memory(S).seeking[kind])))
     return max(share, np.int64(1))
 
 
@@ -180,13 +177,13 @@ def restart_factor(S: State, j: Int) -> float:
     if J.first_start < 0:
         return 1.0
     age = max(1.0, np.float64(S.g[0].now - J.submit))
-    return max(1.0, age - J.level * S.params[RESTART_MS]) / (age + S.params[RESTART_MS])
+    return max(1.0, age - J.level * params(S).restart_ms) / (age + params(S).restart_ms)
 
 
 @core
 def fitness(S: State, speed: float) -> float:
     """What a speedup adds to the fitness of an allocation: a power of it, the mean of which is the power mean."""
-    p = S.params[POWER]
+    p = params(S).power
     if p == 0.0:
         return np.log(speed + NO_SPEED)
     power = (speed + NO_SPEED) ** p
@@ -240,10 +237,10 @@ def _next_size(S: State, j: Int, gpus: Int) -> Int:
 @cold
 def _best_step(S: State, j: Int) -> tuple[float, Int]:
     """The number of GPUs to which job `j` is best raised, by the gain in fitness of each further one, and this gain."""
-    J = S.jobs[j]
-    now = np.int64(J.s1)
+    J, K = S.jobs[j], kept(S, j)
+    now = K.gpus
     elastic = is_elastic(S, j)
-    more = min(S.memory[FREE + np.int64(J.s3)], within_limit(S, j))
+    more = min(memory(S).free[K.gpu_type], within_limit(S, j))
     most = min(now + np.int64(more), most_gpus(S, j) if elastic else J.asked)
     base = _fitness_of(S, j, now)
     best = 0.0
@@ -272,14 +269,14 @@ def _enter(S: State, j: Int, gain: float) -> None:
 
 @cold
 def share_out(S: State) -> None:
-    """Decide on State.jobs.s1 of all jobs in line: each next GPU goes to whom it makes the cluster fittest."""
+    """Decide how many GPUs all jobs in line are to have: each next GPU goes to whom it makes the cluster fittest."""
     race = _race(S)
     S.buckets[race].by_key = 1
     j = S.buckets[line(S)].first
     while j >= 0:
         after = S.jobs[j].later
         if may_change(S, j):
-            S.jobs[j].s1 = 0.0
+            kept(S, j).gpus = 0
             gain, _ = _best_step(S, j)
             if gain > 0.0:
                 remove(S, j)
@@ -292,7 +289,7 @@ def share_out(S: State) -> None:
         remove(S, j)
         gain, size = _best_step(S, j)
         if gain >= believed or S.buckets[race].first < 0 or gain >= -S.jobs[S.buckets[race].first].key:
-            take_back(S, j, J.s1 - size)
-            J.s1 = np.float64(size)
+            take_back(S, j, np.float64(kept(S, j).gpus - size))
+            kept(S, j).gpus = size
             gain, _ = _best_step(S, j)
         _enter(S, j, gain)

@@ -12,7 +12,7 @@ from pointsman.policies.parts.reserving.overdue_heads import (
     serves_overdue,
 )
 from pointsman.policies.parts.reserving.reserved_gpus import hide_reserved, unhide_reserved
-from pointsman.policies.quotas.cohorts import HEAD, STRICT, TOTAL, borrows, has_quota, row_of_queue
+from pointsman.policies.quotas.cohorts import STRICT, borrows, has_quota, params, queue
 from pointsman.policies.sdk import (
     ACTIVE,
     OK,
@@ -27,32 +27,23 @@ from pointsman.policies.sdk import (
     start,
 )
 
-HEADS = 3
-"""Where the parameters of reservations begin in State.params."""
-
-
-@core
-def overdue_at(S: State) -> Int:
-    """Where State.memory has what reservations keep: behind the rows of queues."""
-    return row_of_queue(np.int64(S.queues.shape[0]))
-
 
 @core
 def find_heads(S: State) -> None:
     """Note the first waiting job of each queue."""
     for q in range(S.queues.shape[0]):
-        S.memory[row_of_queue(q) + HEAD] = -1.0
+        queue(S, q).head = -1
     for i in range(S.g[0].active):
         j = S.buckets[S.lists[ACTIVE, i]].first
-        at = row_of_queue(S.jobs[j].queue) + HEAD
-        if S.memory[at] < 0.0 or before(S, j, np.int64(S.memory[at])):
-            S.memory[at] = np.float64(j)
+        Q = queue(S, S.jobs[j].queue)
+        if Q.head < 0 or before(S, j, Q.head):
+            Q.head = j
 
 
 @core
 def _has_turn(S: State, j: Int) -> bool:
     """Whether job `j` may be admitted before others of its queue: under StrictFIFO the queue's first alone."""
-    return bool(S.params[STRICT] == 0.0 or S.memory[row_of_queue(S.jobs[j].queue) + HEAD] == j)
+    return bool(params(S).queueing_strategy != STRICT or queue(S, S.jobs[j].queue).head == j)
 
 
 @core
@@ -86,7 +77,7 @@ def _starts(S: State, j: Int) -> bool:
     """Start job `j`, which has quota; whether it found a place."""
     if start(S, j, OK) != OK:
         return False
-    note_start(S, j, np.int64(HEADS), overdue_at(S))
+    note_start(S, j)
     return True
 
 
@@ -107,7 +98,7 @@ def _may_lack_quota(S: State, j: Int) -> bool:
     """Whether GPUs that are reserved for job `j` bring it quota, too: it lacks only what its cohort holds, whose quotas
     are as many as GPUs.
     """
-    total = S.memory[row_of_queue(S.jobs[j].queue) + TOTAL]
+    total = queue(S, S.jobs[j].queue).total
     return not over_limit(S, j) and bool(total >= S.gpus.shape[0])
 
 
@@ -115,7 +106,7 @@ def _may_lack_quota(S: State, j: Int) -> bool:
 def _serve_overdue(S: State) -> None:
     """Start the jobs that have waited too long, or reserve GPUs for them."""
     find_heads(S)
-    j = first_overdue(S, overdue_at(S))
+    j = first_overdue(S)
     while j >= 0:
         behind = np.int64(S.jobs[j].behind)
         if _has_turn(S, j):
@@ -123,7 +114,7 @@ def _serve_overdue(S: State) -> None:
             if with_quota and _starts(S, j):
                 find_heads(S)
             elif with_quota or _may_lack_quota(S, j):
-                become_head(S, j, np.int64(HEADS))
+                become_head(S, j)
         j = next_overdue(S, behind)
 
 
@@ -131,10 +122,10 @@ def _serve_overdue(S: State) -> None:
 def admit_around_heads(S: State) -> None:
     """Admit jobs within quotas, those that have waited too long first."""
     S.g[0].reserved = 0
-    if serves_overdue(S, np.int64(HEADS)) and S.g[0].free > 0:
+    if serves_overdue(S) and S.g[0].free > 0:
         _serve_overdue(S)
     if S.g[0].reserved > 0:
-        admit_all(S, ratio_to_come(S, np.int64(HEADS), overdue_at(S)))
+        admit_all(S, ratio_to_come(S))
         hide_reserved(S)
     admit_all(S, 0.0)
     unhide_reserved(S)

@@ -2,46 +2,42 @@
 
 import numpy as np
 
-from pointsman.policies.sdk import Int, State, before, core
+from pointsman.policies.quotas.declared import Kueue, KueueMemory, Queue
+from pointsman.policies.sdk import Int, State, before, choice, core, view_of
 
-QUEUES, NOMINAL, COHORT, TOTAL, HEAD, RELEASED, TRIED, WIDTH = 8, 0, 1, 2, 3, 4, 5, 6
-"""Where the rows of queues begin in State.memory. Of a row: its nominal quota, its cohort and what the queues of that
-have together; scratch of a pass: its first waiting job, GPUs released on paper, and the pass in which it last tried to
-preempt."""
-STRICT, RECLAIM = 0, 1
-"""Params: whether the first job of a queue blocks it; position in RECLAIMS."""
-RECLAIMS = ("Never", "LowerPriority", "Any")
-ANY = 2.0
+params, memory = view_of(Kueue), view_of(KueueMemory)
+STRICT = choice(Kueue, "queueing_strategy", "StrictFIFO")
+NEVER, LOWER, ANY = (choice(Kueue, "reclaim_within_cohort", word) for word in ("Never", "LowerPriority", "Any"))
 
 
 @core
-def row_of_queue(queue: Int) -> Int:
-    """Where the row of a queue begins in State.memory."""
-    return QUEUES + WIDTH * queue
+def queue(S: State, q: Int) -> Queue:
+    """What is kept of a queue."""
+    return memory(S).queues[q]
 
 
 @core
-def unused(S: State, q: Int) -> float:
+def unused(S: State, q: Int) -> Int:
     """GPUs of the cohort of queue `q` that no job holds, or that are released on paper."""
     held = np.int64(0)
-    released = 0.0
+    released = np.int64(0)
     for other in range(S.queues.shape[0]):
-        if S.memory[row_of_queue(other) + COHORT] == S.memory[row_of_queue(q) + COHORT]:
+        if queue(S, other).cohort == queue(S, q).cohort:
             held += S.queues[other].held
-            released += S.memory[row_of_queue(other) + RELEASED]
-    return S.memory[row_of_queue(q) + TOTAL] - held + released
+            released += queue(S, other).released
+    return queue(S, q).total - held + released
 
 
 @core
-def holds(S: State, q: Int) -> float:
+def holds(S: State, q: Int) -> Int:
     """GPUs that queue `q` holds, less those released on paper."""
-    return S.queues[q].held - S.memory[row_of_queue(q) + RELEASED]
+    return S.queues[q].held - queue(S, q).released
 
 
 @core
 def borrows(S: State, q: Int, gpus: Int) -> bool:
     """Whether queue `q` would borrow with so many GPUs more."""
-    return bool(holds(S, q) + gpus > S.memory[row_of_queue(q) + NOMINAL])
+    return bool(holds(S, q) + gpus > queue(S, q).nominal)
 
 
 @core
@@ -52,19 +48,19 @@ def _goes_first(S: State, h: Int, j: Int) -> bool:
 
 
 @core
-def kept_from(S: State, j: Int) -> float:
+def kept_from(S: State, j: Int) -> Int:
     """GPUs of its cohort's quotas that the first jobs of other queues, which wait, keep from job `j`."""
-    kept = 0.0
-    if S.params[STRICT] == 0.0 or S.params[RECLAIM] == ANY:
+    kept = np.int64(0)
+    if params(S).queueing_strategy != STRICT or params(S).reclaim_within_cohort == ANY:
         return kept
     for q in range(S.queues.shape[0]):
-        row = row_of_queue(np.int64(q))
-        h = np.int64(S.memory[row + HEAD])
-        near = S.memory[row + COHORT] == S.memory[row_of_queue(S.jobs[j].queue) + COHORT]
+        Q = queue(S, np.int64(q))
+        h = Q.head
+        near = Q.cohort == queue(S, S.jobs[j].queue).cohort
         if not near or h < 0 or S.jobs[h].queue == S.jobs[j].queue:
             continue
-        if S.jobs[h].asked <= S.memory[row + NOMINAL] and _goes_first(S, h, j):
-            kept += max(0.0, min(np.float64(S.jobs[h].asked), S.queues[q].limit - holds(S, np.int64(q))))
+        if S.jobs[h].asked <= Q.nominal and _goes_first(S, h, j):
+            kept += max(np.int64(0), min(S.jobs[h].asked, S.queues[q].limit - holds(S, np.int64(q))))
     return kept
 
 

@@ -4,16 +4,8 @@ jobs make room for the first job of a queue.
 
 import numpy as np
 
-from pointsman.policies.quotas.cohorts import (
-    COHORT,
-    NOMINAL,
-    RECLAIM,
-    RELEASED,
-    borrows,
-    has_quota,
-    holds,
-    row_of_queue,
-)
+from pointsman.policies.quotas.cohorts import ANY, LOWER, NEVER, borrows, has_quota, holds, params, queue
+from pointsman.policies.quotas.declared import Kueue
 from pointsman.policies.sdk import (
     OK,
     PENDING,
@@ -21,6 +13,7 @@ from pointsman.policies.sdk import (
     Int,
     Reason,
     State,
+    choice,
     core,
     enqueue,
     fits,
@@ -32,8 +25,8 @@ from pointsman.policies.sdk import (
     take_back,
 )
 
-WITHIN = 2  # params: position in WITHINS
-WITHINS = ("Never", "LowerPriority", "LowerOrNewerEqualPriority")
+NEVER_WITHIN = choice(Kueue, "within_cluster_queue", "Never")
+OR_NEWER = choice(Kueue, "within_cluster_queue", "LowerOrNewerEqualPriority")
 EVICTED = int(Reason.Evicted)
 
 
@@ -41,27 +34,27 @@ EVICTED = int(Reason.Evicted)
 def _is_candidate(S: State, v: Int, j: Int, others: bool) -> bool:
     """Whether job `j` may preempt running job `v`: of a queue that borrows now if `others`, else of its own queue."""
     V = S.jobs[v]
-    J = S.jobs[j]
+    J, P = S.jobs[j], params(S)
     if not may_preempt(S, v):
         return False
     lower = V.neg_priority > J.neg_priority
     if others:
-        same = S.memory[row_of_queue(V.queue) + COHORT] == S.memory[row_of_queue(J.queue) + COHORT]
+        same = queue(S, V.queue).cohort == queue(S, J.queue).cohort
         if V.queue == J.queue or not same or not borrows(S, V.queue, np.int64(0)):
             return False
-        return bool(S.params[RECLAIM] == 2.0 or (S.params[RECLAIM] == 1.0 and lower))
-    if V.queue != J.queue or S.params[WITHIN] == 0.0:
+        return bool(P.reclaim_within_cohort == ANY or (P.reclaim_within_cohort == LOWER and lower))
+    if V.queue != J.queue or params(S).within_cluster_queue == NEVER_WITHIN:
         return False
-    return bool(lower or (S.params[WITHIN] == 2.0 and V.neg_priority == J.neg_priority and V.row > J.row))
+    return bool(lower or (P.within_cluster_queue == OR_NEWER and V.neg_priority == J.neg_priority and V.row > J.row))
 
 
 @core
 def _others_borrow(S: State, q: Int) -> bool:
     """Whether another queue of the cohort of queue `q` holds more than its quota, and may be preempted for it."""
-    if S.params[RECLAIM] == 0.0:
+    if params(S).reclaim_within_cohort == NEVER:
         return False
     for other in range(S.queues.shape[0]):
-        same = S.memory[row_of_queue(other) + COHORT] == S.memory[row_of_queue(q) + COHORT]
+        same = queue(S, other).cohort == queue(S, q).cohort
         if other != q and same and borrows(S, np.int64(other), np.int64(0)):
             return True
     return False
@@ -76,13 +69,13 @@ def _fits_now(S: State, j: Int, borrow: bool) -> bool:
 
 
 @core
-def _release(S: State, v: Int, sign: float) -> None:
+def _release(S: State, v: Int, sign: Int) -> None:
     """Release job `v` on paper, or with `sign` -1 take it back."""
-    if sign > 0.0:
+    if sign > 0:
         release_tentatively(S, v)
     else:
         take_back(S, v)
-    S.memory[row_of_queue(S.jobs[v].queue) + RELEASED] += sign * S.jobs[v].gpus
+    queue(S, S.jobs[v].queue).released += sign * S.jobs[v].gpus
 
 
 @core
@@ -93,7 +86,7 @@ def _release_some(S: State, j: Int, others: bool, n: Int, borrow: bool) -> Int:
     v = S.buckets[running_index(S)].last
     while v >= 0:
         if _is_candidate(S, v, j, others):
-            _release(S, v, 1.0)
+            _release(S, v, np.int64(1))
             S.lists[VICTIMS, n] = v
             n += 1
             if _fits_now(S, j, borrow):
@@ -112,16 +105,16 @@ def _targets(S: State, j: Int, others: bool, borrow: bool) -> Int:
     found = _fits_now(S, j, borrow)
     for i in range(n - 1, -1, -1):  # those that need not go
         v = S.lists[VICTIMS, i]
-        _release(S, v, -1.0)
+        _release(S, v, np.int64(-1))
         if found and not _fits_now(S, j, borrow):
-            _release(S, v, 1.0)
+            _release(S, v, np.int64(1))
         else:
             S.lists[VICTIMS, i] = -1
     chosen = np.int64(0)
     for i in range(n):
         v = S.lists[VICTIMS, i]
         if v >= 0:
-            _release(S, v, -1.0)
+            _release(S, v, np.int64(-1))
             S.lists[VICTIMS, chosen] = v
             chosen += 1
     return chosen
@@ -131,15 +124,15 @@ def _targets(S: State, j: Int, others: bool, borrow: bool) -> Int:
 def make_room(S: State, j: Int) -> bool:
     """Preempt jobs for job `j`, the first of its queue, by Kueue's classic rules; whether it has started."""
     q = S.jobs[j].queue
-    if S.jobs[j].asked > S.memory[row_of_queue(q) + NOMINAL]:
+    if S.jobs[j].asked > queue(S, q).nominal:
         return False
     n = np.int64(0)
     others = _others_borrow(S, q)
-    if S.params[WITHIN] == 0.0 and not others:
+    if params(S).within_cluster_queue == NEVER_WITHIN and not others:
         return False
-    if holds(S, q) < S.memory[row_of_queue(q) + NOMINAL]:
+    if holds(S, q) < queue(S, q).nominal:
         n = _targets(S, j, others, False)
-    if n == 0 and S.params[WITHIN] > 0.0:
+    if n == 0 and params(S).within_cluster_queue != NEVER_WITHIN:
         n = _targets(S, j, False, True)
     for i in range(n):
         v = S.lists[VICTIMS, i]

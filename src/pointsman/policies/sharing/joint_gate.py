@@ -3,17 +3,17 @@
 import numpy as np
 
 from pointsman.policies.parts.pair_theorem import alone_ms, remaining
-from pointsman.policies.parts.partners import CHOSEN, type_of
+from pointsman.policies.parts.partners import CHOSEN, partner, type_of
 from pointsman.policies.sdk import ACCUMULATIONS, Int, State, cold, core, open_state, slow_down
 
 
 @core
 def _slowest(S: State, j: Int, kind: Int, chosen: Int) -> float:
-    """How many times as long job `j` takes beside those of the partners that have work left (their s3)."""
+    """How many times as long job `j` takes beside those of the partners that have work left."""
     slow = 1.0
     for i in range(chosen):
         b = S.lists[CHOSEN, i]
-        if S.jobs[b].s3 > 0.0:
+        if partner(S, b).left_ms > 0.0:
             slow = max(slow, slow_down(S, j, b, kind))
     return slow
 
@@ -24,8 +24,8 @@ def _first_end(S: State, j: Int, kind: Int, chosen: Int) -> float:
     first = np.inf
     for i in range(chosen):
         b = S.lists[CHOSEN, i]
-        if S.jobs[b].s3 > 0.0:
-            first = min(first, S.jobs[b].s3 * slow_down(S, b, j, kind))
+        if partner(S, b).left_ms > 0.0:
+            first = min(first, partner(S, b).left_ms * slow_down(S, b, j, kind))
     return first
 
 
@@ -41,14 +41,15 @@ def _together(S: State, j: Int, own: float, kind: Int, chosen: Int) -> float:
         now += step
         for i in range(chosen):
             b = S.lists[CHOSEN, i]
-            if S.jobs[b].s3 > 0.0:
-                need = S.jobs[b].s3 * slow_down(S, b, j, kind)
-                S.jobs[b].s3 = 0.0 if need <= step else S.jobs[b].s3 - step / slow_down(S, b, j, kind)
-                if S.jobs[b].s3 == 0.0:
+            B = partner(S, b)
+            if B.left_ms > 0.0:
+                need = B.left_ms * slow_down(S, b, j, kind)
+                B.left_ms = 0.0 if need <= step else B.left_ms - step / slow_down(S, b, j, kind)
+                if B.left_ms == 0.0:
                     total += now
     total += now
     for i in range(chosen):
-        left = S.jobs[S.lists[CHOSEN, i]].s3
+        left = partner(S, S.lists[CHOSEN, i]).left_ms
         if left > 0.0:
             total += now + left
     return total
@@ -61,14 +62,14 @@ def pays_for_all(address: int, j: Int, a: Int, chosen: Int) -> bool:
     """
     S = open_state(address)
     kind = type_of(S, a)
-    power = 0.0
+    power = np.int64(0)
     last = apart = 0.0
     for i in range(chosen):
-        B = S.jobs[S.lists[CHOSEN, i]]
-        B.s3 = alone_ms(S, S.lists[CHOSEN, i])
-        power = max(power, B.s1)
-        last = max(last, B.s3)
-        apart += B.s3
+        B = partner(S, S.lists[CHOSEN, i])
+        B.left_ms = alone_ms(S, S.lists[CHOSEN, i])
+        power = max(power, B.power)
+        last = max(last, B.left_ms)
+        apart += B.left_ms
     left = remaining(S, j)
-    own = left * S.subbatches[(S.jobs[j].speed + kind) * ACCUMULATIONS + np.int64(power)].stretch
+    own = left * S.subbatches[(S.jobs[j].speed + kind) * ACCUMULATIONS + power].stretch
     return _together(S, j, own, kind, chosen) < apart + last + left

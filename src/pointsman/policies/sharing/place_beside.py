@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pointsman.policies.parts.partners import CHOSEN, fitting, singles_on, usable
+from pointsman.policies.parts.partners import CHOSEN, fitting, partner, singles_on, usable
 from pointsman.policies.sdk import Int, State, bit, cold, core, count, lowest, lowest_bits, open_state, without_lowest
 
 
@@ -75,7 +75,7 @@ def place_beside(S: State, j: Int, a: Int, only: Int, chosen: Int, need: Int) ->
     for i in range(chosen):
         b = S.lists[CHOSEN, i]
         need = add_singles(S, a, only, b, need)
-        power = max(power, np.int64(S.jobs[b].s1))
+        power = max(power, partner(S, b).power)
     S.jobs[j].accumulation = np.int64(1) << power
 
 

@@ -5,15 +5,15 @@ accumulation as the memory wants. No job is preempted. A class of alike jobs tha
 again until enough jobs got GPUs to themselves: who does not pay as a partner never will, but for shorter jobs.
 """
 
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 
 from pointsman.policies.parts.pair_theorem import remaining
 from pointsman.policies.parts.partners import (
-    ACCUMULATIONS_OF,
     ANYWHERE,
+    SharingPolicy,
     choose_partners,
     may_share,
     pays_somewhere,
@@ -26,7 +26,6 @@ from pointsman.policies.sdk import (
     SINGLES,
     SOLE_OCCUPANTS,
     WHOLE,
-    CompiledPolicy,
     Event,
     Int,
     Knowledge,
@@ -36,6 +35,7 @@ from pointsman.policies.sdk import (
     before,
     close_queue,
     core,
+    derived,
     enqueue,
     first_after,
     fits,
@@ -44,6 +44,7 @@ from pointsman.policies.sdk import (
     note_single,
     start,
     start_on,
+    view_of,
 )
 from pointsman.policies.sharing.joint_gate import pays_for_all
 from pointsman.policies.sharing.one_node import note_one_node
@@ -51,38 +52,39 @@ from pointsman.policies.sharing.place_beside import place_beside, place_on_any
 
 GATES = ("pairwise", "joint", "none")
 PAIRWISE, JOINT, NONE = range(len(GATES))
-GATE, CONSOLIDATE = 0, 1  # params; the next is `partners.ACCUMULATION`
 NODE_UP = int(Event.NODE_UP)
 TICK = 1.0 / 1024.0
 """Keys are whole multiples of it."""
 
-Accumulation = Literal["all", "exact", "none"]
+
+class SharingSjf(SharingPolicy):
+    """The shortest job first, which shares GPUs where free ones are too few."""
+
+    needs: ClassVar[Knowledge] = "oracle"
+    progress: ClassVar[Progress] = "work"
+    hooks: ClassVar[str] = "pointsman.policies.sharing.sjf_bsbf"
+    placement: ClassVar[str] = "tightest"
+    gpu_sharing: ClassVar[int] = 2
+    source: ClassVar[str] = "Luo et al., Scheduling Deep Learning Jobs via Wise Resource Sharing, arXiv 2407.13088"
+
+    @derived
+    def gate_of_sharing(self) -> int:
+        """One of `GATES`."""
+        return GATES.index(str(self.sharing_gate))
+
+    @derived
+    def consolidates(self) -> bool:
+        """Whether it tries every single node before it spreads a job over several."""
+        return False
 
 
-def accumulation_parameter() -> Any:
-    """Which jobs may accumulate gradients; the same in all policies that share."""
-    return Field(
-        default="all",
-        description="jobs that may accumulate gradients to fit beside others: all (the paper's), exact (models that "
-        "train the same by it, without batch normalisation), none",
-        json_schema_extra={"unit": "", "source": "paper"},
-    )
-
-
-class SjfBsbf(CompiledPolicy):
+class SjfBsbf(SharingSjf):
     """The shortest job first; where free GPUs are too few, beside running jobs with which the mean completion time of
     the pair falls by it.
     """
 
     name: ClassVar[str] = "sjf-bsbf"
-    needs: ClassVar[Knowledge] = "oracle"
     profiles: ClassVar[tuple[Profile, ...]] = ("pairs",)
-    progress: ClassVar[Progress] = "work"
-    hooks: ClassVar[str] = "pointsman.policies.sharing.sjf_bsbf"
-    placement: ClassVar[str] = "tightest"
-    gpu_sharing: ClassVar[int] = 2
-    consolidate: ClassVar[bool] = False
-    source: ClassVar[str] = "Luo et al., Scheduling Deep Learning Jobs via Wise Resource Sharing, arXiv 2407.13088"
 
     gate: Literal["pairwise", "joint"] = Field(
         default="pairwise",
@@ -90,19 +92,13 @@ class SjfBsbf(CompiledPolicy):
         json_schema_extra={"unit": "", "source": "paper"},
     )
 
-    accumulation: Accumulation = accumulation_parameter()
-
     @property
     def sharing_gate(self) -> str:
         """As configured."""
         return self.gate
 
-    def parameters(self) -> list[float]:
-        return [
-            float(GATES.index(self.gate)),
-            float(self.consolidate),
-            float(ACCUMULATIONS_OF.index(self.accumulation)),
-        ]
+
+params = view_of(SharingSjf)
 
 
 @core
@@ -130,7 +126,7 @@ def _may_join(S: State, j: Int) -> bool:
 
 @core
 def _may_be_partner(S: State, j: Int, left: float, b: Int) -> bool:
-    return pays_somewhere(S, j, left, b, S.params[CONSOLIDATE] != 0.0)
+    return pays_somewhere(S, j, left, b, params(S).consolidates)
 
 
 @core
@@ -140,7 +136,7 @@ def _count_new_partners(S: State, j: Int) -> None:
     for i in range(C.failed_at, S.g[0].singled):
         b = S.singles[i & (SINGLES - 1)]
         B = S.jobs[b]
-        if B.spot >= 0 and (S.params[GATE] == NONE or _may_be_partner(S, j, C.failed_key, b)):
+        if B.spot >= 0 and (params(S).gate_of_sharing == NONE or _may_be_partner(S, j, C.failed_key, b)):
             C.lacking += B.alone
     C.failed_at = S.g[0].singled
 
@@ -191,11 +187,11 @@ def _find_place(S: State, j: Int, a: Int) -> tuple[bool, Int]:
     have for it.
     """
     need = S.classes[S.jobs[j].cls].gpus - free_gpus(S, S.alts[a])
-    if S.params[GATE] == NONE:
+    if params(S).gate_of_sharing == NONE:
         gpus = place_on_any(S.g[0].address, j, a, need)
         return gpus >= need, gpus
     chosen, gpus = choose_partners(S.g[0].address, j, a, np.int64(ANYWHERE), remaining(S, j), need)
-    if chosen == 0 or (S.params[GATE] == JOINT and not pays_for_all(S.g[0].address, j, a, chosen)):
+    if chosen == 0 or (params(S).gate_of_sharing == JOINT and not pays_for_all(S.g[0].address, j, a, chosen)):
         return False, gpus
     place_beside(S, j, a, np.int64(ANYWHERE), chosen, need)
     return True, gpus
@@ -221,7 +217,7 @@ def _share(S: State, j: Int) -> Int:
         if found:
             return start_on(S, j, OK)
         most = max(most, gpus)
-    if S.params[CONSOLIDATE] != 0.0:
+    if params(S).consolidates:
         most = _gpus_of_partners(S, j)
     too_few = True
     for a in range(C.alt, C.alt_end):
@@ -237,7 +233,7 @@ def _start(S: State, j: Int) -> Int:
     """Start job `j` on free GPUs, or beside others, if it can be."""
     C = S.classes[S.jobs[j].cls]
     whole = C.milli == WHOLE and C.per_node == 0
-    if S.params[CONSOLIDATE] != 0.0 and whole and note_one_node(S.g[0].address, j, S.params[GATE] == JOINT):
+    if params(S).consolidates and whole and note_one_node(S.g[0].address, j, params(S).gate_of_sharing == JOINT):
         return start_on(S, j, OK)
     if fits(S, S.jobs[j].cls):
         return start(S, j, OK)

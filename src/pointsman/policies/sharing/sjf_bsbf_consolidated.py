@@ -2,6 +2,7 @@
 
 from typing import ClassVar
 
+from pointsman.policies.sdk import derived
 from pointsman.policies.sharing.sjf_bsbf import SjfBsbf
 
 
@@ -9,4 +10,8 @@ class SjfBsbfConsolidated(SjfBsbf):
     """As sjf-bsbf, but beside partners on one node rather than on free GPUs of several."""
 
     name: ClassVar[str] = "sjf-bsbf-consolidated"
-    consolidate: ClassVar[bool] = True
+
+    @derived
+    def consolidates(self) -> bool:
+        """It does."""
+        return True

@@ -18,7 +18,7 @@ from numba.core.compiler import CompileResult
 from numba.core.environment import Environment
 
 from pointsman.engine.jit.compiling.lowering import FLAGS, Compiler, PlainIR
-from pointsman.engine.jit.digests import content_of, made_with
+from pointsman.engine.jit.digests import content_of, layouts, made_with
 from pointsman.engine.jit.store import folder, read_checked, write_checked
 
 _DISPATCHERS: dict[tuple[str, str], Any] = {}
@@ -82,7 +82,7 @@ class KeptForms:
 
     def _file(self, helper: Helper) -> Path:
         """Where the form lies: named by what it is compiled from."""
-        text = f"{made_with()} {content_of(self._function).digest} {helper}"
+        text = f"{made_with()} {layouts()} {content_of(self._function).digest} {helper}"
         return folder() / f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.ir"
 
 

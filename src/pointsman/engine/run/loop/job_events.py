@@ -30,6 +30,7 @@ from pointsman.engine.run.loop.hooks import tell
 from pointsman.engine.run.loop.rating import forget_off_rate, schedule, set_rate
 from pointsman.engine.state.codes import RUNNING, STARTING, STOPPING
 from pointsman.engine.state.due_times import NEVER
+from pointsman.engine.state.policy_fields import forget_job
 from pointsman.engine.state.records import NEXT, STEP_ON, Int, State, World
 from pointsman.engine.state.state_pointer import call_apart, prefetch
 from pointsman.types import JobState
@@ -233,20 +234,11 @@ def begin(S: State, W: World, j: Int, row: Int) -> None:
     J.stage = 0
     J.spot = -1
     J.alarm = NEVER
-    J.level = 0
-    J.crowding = 0.0
-    J.granted = 0.0
-    J.patient_until = 0
-    J.lapses = 0
-    J.overdue = 0
     J.off_rate = -1
     J.bucket = -1
     J.claims = 0
     J.pinned = T.pinned
-    J.s0 = 0.0
-    J.s1 = 0.0
-    J.s2 = 0.0
-    J.s3 = 0.0
+    forget_job(S, j)
     W.truth[j].work = T.work
     W.truth[j].finish = NEVER
     W.truth[j].due = -1

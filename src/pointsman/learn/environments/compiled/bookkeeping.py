@@ -6,21 +6,8 @@ from pointsman.engine.actions.verbs import PENDING
 from pointsman.engine.index.queues import enqueue
 from pointsman.engine.jit.compile import core
 from pointsman.engine.state.records import Int, State
-from pointsman.learn.environments.compiled.columns import (
-    AT_RANDOM,
-    ENDED,
-    JCT,
-    NARROWEST,
-    ORDER,
-    RATES,
-    RUN_RATE,
-    SHORTEST,
-    SLOWDOWN,
-    TAU,
-    URGENCY,
-    WAIT_URGENCY,
-    WIDEST,
-)
+from pointsman.learn.environments.compiled.columns import AT_RANDOM, NARROWEST, SHORTEST, WIDEST
+from pointsman.learn.environments.compiled.declared import memory, params, watched
 from pointsman.types import Event
 
 FINISH, SUBMIT = int(Event.FINISH), int(Event.SUBMIT)
@@ -39,7 +26,7 @@ def _random_key(row: Int) -> float:
 def _key(S: State, j: Int) -> float:
     """By what job `j` stands in order among those of equal priority; jobs without an estimate are equal."""
     J = S.jobs[j]
-    order = S.params[ORDER]
+    order = params(S).job_order
     if order == SHORTEST:
         return 0.0 if np.isnan(J.estimate) else J.estimate
     if order == WIDEST:
@@ -53,7 +40,7 @@ def _key(S: State, j: Int) -> float:
 def _urgency(S: State, j: Int) -> float:
     """1/ms: one over the length of job `j` as far as it is known, else over τ."""
     length = S.jobs[j].estimate
-    return 1.0 / (S.params[TAU] if np.isnan(length) else max(SHORT_MS, length))
+    return 1.0 / (params(S).tau_ms if np.isnan(length) else max(SHORT_MS, length))
 
 
 @core
@@ -62,18 +49,18 @@ def on_event(S: State, kind: Int, j: Int) -> None:
     if j < 0:
         return
     J = S.jobs[j]
-    M = S.memory
+    sums, episode = memory(S).sums, memory(S).episode
     if kind == SUBMIT:
-        M[WAIT_URGENCY] += _urgency(S, j)
-        M[URGENCY] += _urgency(S, j)
+        sums.wait_urgency += _urgency(S, j)
+        sums.urgency += _urgency(S, j)
     elif kind == FINISH:
-        M[RUN_RATE] -= J.s2
-        M[RATES] -= J.s2 / J.asked
-        M[URGENCY] -= _urgency(S, j)
+        sums.run_rate -= watched(S, j).gpu_rate
+        sums.rates -= watched(S, j).gpu_rate / J.asked
+        sums.urgency -= _urgency(S, j)
         took = np.float64(S.g[0].now - J.submit)
-        M[ENDED] += 1.0
-        M[JCT] += took
-        M[SLOWDOWN] += max(1.0, took / max(SHORT_MS, J.done))
+        episode.jobs_ended += 1.0
+        episode.jct += took
+        episode.slowdown += max(1.0, took / max(SHORT_MS, J.done))
     if J.state == PENDING and J.bucket < 0:
         enqueue(S, j, _key(S, j), np.inf)
 
@@ -81,18 +68,19 @@ def on_event(S: State, kind: Int, j: Int) -> None:
 @core
 def on_run(S: State, j: Int) -> None:
     """A job runs at another rate."""
-    J = S.jobs[j]
+    J, W, sums = S.jobs[j], watched(S, j), memory(S).sums
     now = J.gpus * J.rate
-    S.memory[RUN_RATE] += now - J.s2
-    S.memory[RATES] += (now - J.s2) / J.asked
-    J.s2 = now
+    sums.run_rate += now - W.gpu_rate
+    sums.rates += (now - W.gpu_rate) / J.asked
+    W.gpu_rate = now
 
 
 @core
 def waits_no_more(S: State, j: Int) -> None:
     """Job `j` has been given its GPUs."""
-    left = S.memory[WAIT_URGENCY] - _urgency(S, j)
-    S.memory[WAIT_URGENCY] = left if S.g[0].pending > 0 else 0.0
+    sums = memory(S).sums
+    left = sums.wait_urgency - _urgency(S, j)
+    sums.wait_urgency = left if S.g[0].pending > 0 else 0.0
 
 
 @core

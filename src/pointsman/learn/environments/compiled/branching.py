@@ -8,7 +8,8 @@ from pointsman.engine.state.codes import RUNNING
 from pointsman.engine.state.records import Int, State
 from pointsman.engine.state.state_pointer import open_state
 from pointsman.learn.environments.compiled import gangs
-from pointsman.learn.environments.compiled.columns import ADDRESS, ELAPSED, OVER, REWARD, TAU
+from pointsman.learn.environments.compiled.columns import ADDRESS, ELAPSED, OVER, REWARD
+from pointsman.learn.environments.compiled.declared import params
 from pointsman.learn.environments.compiled.episode import step_of
 from pointsman.learn.environments.compiled.usual import usual
 
@@ -62,4 +63,4 @@ def worth_of(
             spent += answers[0, ELAPSED]
             if desk[0, OVER] == 0:
                 action = usual(S, windows[0, 0], masks[0], weights)
-        worth[k] -= _still_to_lose(S, began) / (S.g[0].gpus * S.params[TAU])
+        worth[k] -= _still_to_lose(S, began) / (S.g[0].gpus * params(S).tau_ms)

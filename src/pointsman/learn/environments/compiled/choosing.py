@@ -1,7 +1,7 @@
 """PlaceJob: the GPUs of the first waiting job, one after another until its gang is complete; or nodes, where there are
 too many GPUs to choose from.
 
-What is chosen so far is marked in the scratch field of the GPUs; only a complete gang is taken.
+What is chosen so far is marked; only a complete gang is taken.
 """
 
 import numpy as np
@@ -13,6 +13,7 @@ from pointsman.engine.jit.compile import core
 from pointsman.engine.placement.eligible import admits, alternative_with_room
 from pointsman.engine.state.records import Int, State
 from pointsman.learn.environments.compiled.columns import BY_GPU, UNITS
+from pointsman.learn.environments.compiled.declared import gpu
 from pointsman.learn.environments.compiled.window import can_start, fill_window, may_wait
 from pointsman.policies.sharing.place_beside import add_to_place
 
@@ -23,7 +24,7 @@ def chosen_on(S: State, n: Int) -> Int:
     N = S.nodes[n]
     mask = np.int64(0)
     for b in range(N.gpus):
-        if S.gpus[N.gpu0 + b].s0 != 0.0:
+        if gpu(S, N.gpu0 + b).chosen:
             mask |= bit(np.int64(b))
     return mask
 
@@ -32,16 +33,16 @@ def chosen_on(S: State, n: Int) -> Int:
 def _chosen(S: State) -> Int:
     n = np.int64(0)
     for x in range(S.gpus.shape[0]):
-        n += 1 if S.gpus[x].s0 != 0.0 else 0
+        n += 1 if gpu(S, x).chosen else 0
     return n
 
 
 @core
-def _mark(S: State, n: Int, mask: Int, mark: float) -> None:
+def _mark(S: State, n: Int, mask: Int, chosen: bool) -> None:
     N = S.nodes[n]
     for b in range(N.gpus):
         if mask & bit(np.int64(b)) != 0:
-            S.gpus[N.gpu0 + b].s0 = mark
+            gpu(S, N.gpu0 + b).chosen = chosen
 
 
 @core
@@ -120,10 +121,10 @@ def waits(action: Int, window: np.ndarray, mask: np.ndarray) -> bool:
 def _choose(S: State, action: Int, need: Int, by_gpu: bool) -> None:
     """Mark GPU `action`, or as many free GPUs of node `action` as are needed still."""
     if by_gpu:
-        S.gpus[action].s0 = 1.0
+        gpu(S, action).chosen = True
         return
     free = S.nodes[action].free_mask & ~chosen_on(S, action)
-    _mark(S, action, lowest_bits(free, min(need, count(free))), 1.0)
+    _mark(S, action, lowest_bits(free, min(need, count(free))), True)
 
 
 @core
@@ -134,7 +135,7 @@ def _note_chosen(S: State) -> None:
         mask = chosen_on(S, np.int64(n))
         if mask != 0:
             add_to_place(S, np.int64(n), mask)
-            _mark(S, np.int64(n), mask, 0.0)
+            _mark(S, np.int64(n), mask, False)
 
 
 @core

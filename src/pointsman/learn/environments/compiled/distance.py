@@ -4,7 +4,7 @@ import numpy as np
 
 from pointsman.engine.jit.compile import core
 from pointsman.engine.state.records import Int, State
-from pointsman.learn.environments.compiled.columns import BEST
+from pointsman.learn.environments.compiled.declared import params
 
 
 @core
@@ -29,8 +29,8 @@ def nearness(S: State, j: Int) -> float:
     GPU.
     """
     n = S.jobs[j].gpus
-    least = S.params[BEST + n]
-    most = S.params[BEST + S.g[0].gpus + 1 + n]
+    least = params(S).least_cost[n]
+    most = params(S).greatest_cost[n]
     if n <= 1 or most <= least:
         return 0.0
     return 1.0 - (cost(S, j) - least) / (most - least)

@@ -9,48 +9,34 @@ from typing import Any
 
 import numpy as np
 
-from pointsman.engine.actions.verbs import OK
 from pointsman.engine.index.event_heap import empty_heap
 from pointsman.engine.jit.compile import cold, core, exported
 from pointsman.engine.run.loop.instants import ADVANCE, COMMIT, instant, next_time
 from pointsman.engine.run.stops import DONE
+from pointsman.engine.state.codes import OK
 from pointsman.engine.state.due_times import NEVER
 from pointsman.engine.state.records import Int, State
 from pointsman.engine.state.state_pointer import call_apart, open_state, open_world
 from pointsman.learn.environments.compiled.bookkeeping import waits_no_more
 from pointsman.learn.environments.compiled.columns import (
     ADDRESS,
-    COST,
-    DECAY,
     ELAPSED,
     EPISODE,
-    FLOW,
     FLOWING,
-    GANGS,
-    GRANTED,
     HORIZON,
-    INVALID,
-    METRICS,
-    NEARNESS,
     NEXT,
     OVER,
     REFUSED,
-    RETURN,
     REWARD,
     REWARDING,
-    RUN_RATE,
-    STARTED,
     STARTING,
-    STEPS,
-    TAU,
     TERMINATED,
     TRACE_AT,
     TRUNCATED,
     TURN,
-    WORK,
 )
+from pointsman.learn.environments.compiled.declared import memory, params
 from pointsman.learn.environments.compiled.distance import cost, nearness
-from pointsman.policies.pickers.gpu_pickers import DRAWS, SEED
 
 Function = Callable[..., Any]
 GOES_ON, DRAINED, CUT, FAILED = 0, 1, 2, 3
@@ -61,13 +47,19 @@ GOES_ON, DRAINED, CUT, FAILED = 0, 1, 2, 3
 def _pass_time(S: State, until: Int, answer: np.ndarray) -> None:
     """Nothing changes until `until` ms: reward and work add up, the reward worth less the longer after the action."""
     elapsed = until - S.g[0].now
-    decay = S.params[DECAY]
+    decay = params(S).decay
     worth = np.float64(elapsed)
     if decay > 0.0:
         worth = math.exp(-decay * answer[ELAPSED]) * (1.0 - math.exp(-decay * elapsed)) / decay
-    answer[REWARD] += S.memory[FLOW] * worth / S.params[TAU]
+    answer[REWARD] += memory(S).sums.flow * worth / params(S).tau_ms
     answer[ELAPSED] += elapsed
-    S.memory[WORK] += S.memory[RUN_RATE] * elapsed
+    memory(S).episode.work += memory(S).sums.run_rate * elapsed
+
+
+@core
+def _clear(sums: Any) -> None:
+    for i in range(sums.shape[0]):
+        sums[i] = 0.0
 
 
 @cold
@@ -77,14 +69,14 @@ def _renew(e: Int, desk: np.ndarray, arena: np.ndarray, first: np.ndarray, bank:
     S = open_state(address)
     for j in range(S.g[0].slots):
         S.jobs[j].dirty = 0
-    for i in range(METRICS):
-        S.memory[i] = 0.0
+    _clear(memory(S).sums.as_numbers)
+    _clear(memory(S).episode.as_numbers)
     for i in range(first.shape[0]):
         arena[e, i] = first[i]
     for i in range(1, bank.shape[1]):
         arena[e, at + i - 1] = bank[k, i]
-    S.memory[SEED] = np.float64(k)
-    S.memory[DRAWS] = 0.0
+    memory(S).draws.seed = k
+    memory(S).draws.count = 0
     S.g[0].address = address
     empty_heap(open_world(address))
     open_world(address).clock[0].jobs = bank[k, 0]
@@ -96,7 +88,7 @@ def _valid(S: State, action: Int, mask: np.ndarray) -> Int:
     last = np.int64(mask.shape[0] - 1)
     if 0 <= action <= last and mask[action] != 0:
         return action
-    S.memory[INVALID] += 1.0
+    memory(S).episode.invalid_actions += 1.0
     if mask[last] != 0:
         return last
     for i in range(last):
@@ -140,10 +132,11 @@ def step_of(choice: ModuleType) -> tuple[Function, Function]:
         if reason != OK:
             return False
         waits_no_more(S, j)
-        S.memory[STARTED] += 1.0
-        S.memory[COST] += cost(S, j)
-        S.memory[NEARNESS] += nearness(S, j)
-        S.memory[GANGS] += 1.0 if S.jobs[j].gpus > 1 else 0.0
+        episode = memory(S).episode
+        episode.jobs_started += 1.0
+        episode.cost += cost(S, j)
+        episode.nearness += nearness(S, j)
+        episode.gangs_started += 1.0 if S.jobs[j].gpus > 1 else 0.0
         call_apart(rules[REWARDING], address, np.int64(STARTING), j)
         return True
 
@@ -165,10 +158,11 @@ def step_of(choice: ModuleType) -> tuple[Function, Function]:
         end = np.int64(GOES_ON)
         if passed or not is_choice(S, window, mask, rules):
             end = go_on(address, window, mask, answer, rules)
-        answer[REWARD] += S.memory[GRANTED]
-        S.memory[GRANTED] = 0.0
-        S.memory[RETURN] += answer[REWARD]
-        S.memory[STEPS] += 1.0
+        M = memory(S)
+        answer[REWARD] += M.sums.granted
+        M.sums.granted = 0.0
+        M.episode.reward += answer[REWARD]
+        M.episode.steps += 1.0
         answer[TERMINATED] = 1.0 if end == DRAINED else 0.0
         answer[TRUNCATED] = 1.0 if end == CUT else 0.0
         desk[e, OVER] = 1 if end != GOES_ON else 0
@@ -215,9 +209,9 @@ def unit_of(choice: ModuleType) -> list[Function]:
                 continue
             step_one(e, desk, actions[e], windows[e], masks[e], answers[e], rules)
             if desk[e, OVER] != 0:
-                S = open_state(desk[e, ADDRESS])
-                for i in range(RETURN, METRICS):
-                    metrics[e, i - RETURN] = S.memory[i]
+                episode = memory(open_state(desk[e, ADDRESS])).episode.as_numbers
+                for i in range(episode.shape[0]):
+                    metrics[e, i] = episode[i]
 
     @exported(
         "void(int64[:, ::1], int64[:, ::1], int64[::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int8[:, ::1], "

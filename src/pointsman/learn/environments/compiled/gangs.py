@@ -3,7 +3,7 @@
 
 Jobs are asked for one by one in the order of the placers, each as soon as its scheduler has room for it or may forward
 it. A job that waits is asked for again after a while, or when it could be placed compactly or forwarded and before
-could not: its s1 says when (ms), its s3 whether it already could. A job that can be placed waits only while it is
+could not. A job that can be placed waits only while it is
 patient (`policies.placers.waiting.patience`). One that cannot be placed may wait for ever, unless waits are bounded
 (`policies.placers.waiting.heads`): then overdue jobs are asked for first, and take a place if there is one.
 """
@@ -21,14 +21,17 @@ from pointsman.policies.parts.backfill import has_room
 from pointsman.policies.parts.reserving.overdue_heads import follow, note_start, serves_overdue
 from pointsman.policies.placers.candidates.features import measure
 from pointsman.policies.placers.candidates.neighbours import begin_decision
-from pointsman.policies.placers.candidates.places import MOST, list_candidates, note_candidate
+from pointsman.policies.placers.candidates.places import list_candidates, note_candidate
+from pointsman.policies.placers.declared import MOST_CANDIDATES, WhileWaiting
 from pointsman.policies.placers.filling import clear_scores, note_compact
 from pointsman.policies.placers.schedulers import destination, end_decision, forward_to, goes_first, was_forwarded
-from pointsman.policies.placers.waiting.heads import HEADS, OVERDUE, end_cycle, next_around_heads
-from pointsman.policies.placers.waiting.patience import end_of_patience, is_patient
+from pointsman.policies.placers.waiting.heads import end_cycle, next_around_heads
+from pointsman.policies.placers.waiting.patience import begin_to_run, end_of_patience, is_patient
+from pointsman.policies.sdk import view_of
 from pointsman.types import Event
 
-FORWARD, WAIT, ACTIONS = MOST, MOST + 1, MOST + 2
+waiting = view_of(WhileWaiting)
+FORWARD, WAIT, ACTIONS = range(MOST_CANDIDATES, MOST_CANDIDATES + 3)
 """Actions: first the candidates."""
 AGAIN_SHARE, LEAST_MS = 0.1, 60_000.0
 """A job that waits is asked for again after this share of its duration, or of the time since it came if that is longer,
@@ -74,9 +77,9 @@ def _first_of(S: State, c: Int) -> Int:
         if nowhere & kind == 0 and not _may_be_asked(S, j):
             nowhere |= kind
         if nowhere & kind == 0:
-            if J.s1 <= S.g[0].now:
+            if waiting(S, j).again_ms <= S.g[0].now:
                 return j
-            if J.s3 == 0.0 and nowhere_good & kind == 0:
+            if waiting(S, j).had_choice == 0 and nowhere_good & kind == 0:
                 if _has_good_choice(S, j):
                     return j
                 nowhere_good |= kind
@@ -99,7 +102,7 @@ def _next_in_order(S: State) -> Int:
 @core
 def _next_job(S: State) -> Int:
     """The next job to be decided about, overdue ones first; -1 if there is none."""
-    if not serves_overdue(S, np.int64(HEADS)):
+    if not serves_overdue(S):
         return _next_in_order(S)
     j = next_around_heads(S)
     return _next_in_order(S) if j < 0 else j
@@ -155,15 +158,15 @@ def waits(action: Int, window: np.ndarray, mask: np.ndarray) -> bool:
 @cold
 def _wait(S: State, j: Int) -> None:
     """Job `j` waits; while it is patient, no longer than until that ends."""
-    J = S.jobs[j]
+    J, W = S.jobs[j], waiting(S, j)
     long = np.float64(S.g[0].now - J.submit)
     if J.estimate > long:
         long = J.estimate
     again = S.g[0].now + max(LEAST_MS, np.ceil(AGAIN_SHARE * long))
-    J.s1 = min(again, end_of_patience(S, j)) if is_patient(S, j) else again
-    J.s3 = 1.0 if _has_good_choice(S, j) else 0.0
-    set_alarm(S, j, np.int64(J.s1))
-    follow(S, np.int64(WAITED), j, np.int64(HEADS), np.int64(OVERDUE))
+    W.again_ms = min(again, end_of_patience(S, j)) if is_patient(S, j) else again
+    W.had_choice = 1 if _has_good_choice(S, j) else 0
+    set_alarm(S, j, W.again_ms)
+    follow(S, np.int64(WAITED), j)
 
 
 @core
@@ -178,11 +181,11 @@ def act(S: State, window: np.ndarray, action: Int, rules: np.ndarray) -> tuple[I
         forward_to(S, j, destination(S, j))
         return np.int64(-1), OK
     note_candidate(S, j, alternative_with_room(S, S.jobs[j].cls), action)
-    S.jobs[j].s1 = 0.0
-    S.jobs[j].s3 = 0.0
     answer = start_on(S, j, OK)
+    waiting(S, j).again_ms = waiting(S, j).had_choice = 0
     if answer == OK:
-        note_start(S, j, np.int64(HEADS), np.int64(OVERDUE))
+        begin_to_run(S, j)
+        note_start(S, j)
         send_at_once(S, j)
     else:
         end_cycle(S)

@@ -6,6 +6,7 @@ from pointsman.engine.actions.verbs import OK, start, start_on
 from pointsman.engine.jit.compile import core
 from pointsman.engine.state.records import Int, State
 from pointsman.learn.environments.compiled.columns import CONFIGURED, HOW
+from pointsman.learn.environments.compiled.declared import memory
 from pointsman.learn.environments.compiled.window import can_start, fill_window, may_wait, some_can_start
 from pointsman.policies.pickers.gpu_pickers import choose_gpus
 
@@ -40,7 +41,7 @@ def start_by(S: State, j: Int, how: Int) -> Int:
     """Start waiting job `j` on GPUs of picker `how`: OK, or why the engine refused it (-1: too few)."""
     if how == CONFIGURED:
         return start(S, j, OK)
-    if not choose_gpus(S, j, how):
+    if not choose_gpus(S, j, how, memory(S).draws):
         return np.int64(-1)
     return start_on(S, j, OK)
 

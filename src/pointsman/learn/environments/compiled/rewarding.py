@@ -7,7 +7,8 @@ from typing import Any
 from pointsman.engine.jit.compile import exported
 from pointsman.engine.state.records import Int
 from pointsman.engine.state.state_pointer import open_state
-from pointsman.learn.environments.compiled.columns import FLOW, FLOWING, GRANTED
+from pointsman.learn.environments.compiled.columns import FLOWING
+from pointsman.learn.environments.compiled.declared import memory
 
 
 def unit_of(of: ModuleType) -> list[Callable[..., Any]]:
@@ -23,9 +24,9 @@ def unit_of(of: ModuleType) -> list[Callable[..., Any]]:
         """Note the reward per τ as things are, or grant what job `j` is worth, which has just been given its GPUs."""
         S = open_state(address)
         if what == FLOWING:
-            S.memory[FLOW] = flow(S)
+            memory(S).sums.flow = flow(S)
         else:
-            S.memory[GRANTED] += at_start(S, j)
+            memory(S).sums.granted += at_start(S, j)
         return 0
 
     return [reward]

@@ -6,10 +6,20 @@ from pointsman.engine.jit.compile import cold, core
 from pointsman.engine.placement.eligible import alternative_with_room
 from pointsman.engine.state.records import Int, State
 from pointsman.learn.environments.compiled.gangs import FORWARD, WAIT
-from pointsman.policies.placers.candidates.features import cost
-from pointsman.policies.placers.candidates.places import MOST, note_candidate
+from pointsman.policies.placers.candidates.features import features_of
+from pointsman.policies.placers.candidates.places import note_candidate
+from pointsman.policies.placers.declared import FEATURES, MOST_CANDIDATES
 from pointsman.policies.placers.filling import is_compact
 from pointsman.policies.placers.waiting.patience import is_patient
+
+
+@core
+def _cost(S: State, i: Int, weights: np.ndarray) -> float:
+    """Of candidate `i`, by weights of its features."""
+    total, features = 0.0, features_of(S, i).as_numbers
+    for f in range(FEATURES):
+        total += weights[f] * features[f]
+    return total
 
 
 @core
@@ -17,10 +27,10 @@ def _cheapest(S: State, j: Int, mask: np.ndarray, weights: np.ndarray, compactly
     """The candidate of least cost, perhaps of the compact ones; -1 if there is none."""
     best = np.int64(-1)
     least = np.inf
-    for i in range(MOST):
+    for i in range(MOST_CANDIDATES):
         if mask[i] == 0:
             break
-        own = cost(S, np.int64(i), weights, np.int64(0))
+        own = _cost(S, np.int64(i), weights)
         if own < least and compactly:
             a = alternative_with_room(S, S.jobs[j].cls)
             note_candidate(S, j, a, np.int64(i))

@@ -12,8 +12,9 @@ from pointsman.engine.rate_models.forecast import take_off, try_on
 from pointsman.engine.state.records import Int, State
 from pointsman.engine.state.state_pointer import open_state
 from pointsman.learn.environments.compiled.columns import NOTED_ROW, NOTED_SLOW
-from pointsman.policies.placers.candidates.features import HARM, SLOW_DOWN, feature
-from pointsman.policies.placers.candidates.places import MOST, note_candidate
+from pointsman.policies.placers.candidates.features import features_of
+from pointsman.policies.placers.candidates.places import note_candidate
+from pointsman.policies.placers.declared import MOST_CANDIDATES
 from pointsman.policies.placers.filling import is_compact
 from pointsman.policies.placers.waiting.patience import is_patient
 from pointsman.types import JobState
@@ -80,7 +81,7 @@ def weigh(
     """
     S = open_state(address)
     a = alternative_with_room(S, S.jobs[j].cls)
-    for i in range(MOST):
+    for i in range(MOST_CANDIDATES):
         slowness[i] = np.inf
         unknown[i] = 0.0
         if mask[i] == 0:
@@ -92,4 +93,5 @@ def weigh(
         if is_known(S, f, j):
             unknown[i] = _least_known(S, f, j, uncertainty)
         take_off(S, j, before)
-        slowness[i] = 1.0 + feature(S, np.int64(i), np.int64(SLOW_DOWN)) + feature(S, np.int64(i), np.int64(HARM))
+        F = features_of(S, np.int64(i))
+        slowness[i] = 1.0 + F.slow_down + F.harm

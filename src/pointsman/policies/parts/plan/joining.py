@@ -6,7 +6,7 @@ Where a rule of placement goes by timelines, these say when. Elsewhere a window 
 import numpy as np
 
 from pointsman.policies.parts.plan.openings import can_find, draw, find_opening, is_drawn
-from pointsman.policies.parts.plan.reservations import BEGIN, JOB, add_reservation, by_begin, planned, reservation
+from pointsman.policies.parts.plan.reservations import add_reservation, plan_of
 from pointsman.policies.parts.plan.windows import (
     first_opening,
     move_right_end,
@@ -24,12 +24,13 @@ def _not_before(S: State, j: Int) -> float:
     """
     C = S.classes[S.jobs[j].cls]
     latest = -np.inf
-    for k in range(planned(S)):
-        row = reservation(S, np.int64(k))
-        P = S.jobs[np.int64(S.memory[row + JOB])]
+    A = plan_of(S)
+    for k in range(A.count):
+        R = A.reservations[k]
+        P = S.jobs[R.job]
         no_more = P.aux <= S.jobs[j].aux and S.classes[P.cls].gpus <= C.gpus and S.classes[P.cls].group == C.group
-        if no_more and S.memory[row + BEGIN] > latest:
-            latest = S.memory[row + BEGIN]
+        if no_more and R.begin > latest:
+            latest = R.begin
     return latest
 
 
@@ -83,7 +84,8 @@ def may_still_start(S: State, j: Int, length: float) -> bool:
     """Whether job `j` could start now in spite of the last reservation, whose GPUs are in State.place: where it could
     before, or elsewhere.
     """
-    begin = S.memory[reservation(S, planned(S) - 1) + BEGIN]
+    A = plan_of(S)
+    begin = A.reservations[A.count - 1].begin
     if begin >= S.g[0].now + length or not _takes_its_place(S):
         return True
     return has_place_now(S, j, length)
@@ -113,8 +115,9 @@ def find_bounds(S: State) -> None:
         c = S.lists[ACTIVE, i]
         S.classes[c].fits = LARGEST if S.lists[VICTIMS, c] >= 0 and not blocked(S, c) else 0
     left, free = _bound_what_fits_no_more(S, np.int64(0)), S.g[0].free
-    for k in range(planned(S)):
-        begin = S.memory[reservation(S, np.int64(S.memory[by_begin(S, np.int64(k))])) + BEGIN]
+    A = plan_of(S)
+    for k in range(A.count):
+        begin = A.reservations[A.by_begin[k]].begin
         if left == 0 or begin == np.inf:
             return
         move_right_end(S, begin + 1.0)

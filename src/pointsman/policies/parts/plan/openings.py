@@ -7,17 +7,8 @@ many GPUs of a node for about as long or longer: GPUs that are not open do not b
 
 import numpy as np
 
-from pointsman.policies.parts.plan.reservations import (
-    MORE_NUMBERS,
-    NAMES,
-    POWERS,
-    ROWS,
-    SEGMENTS,
-    names_at,
-    plan_at,
-    rows_at,
-)
-from pointsman.policies.parts.plan.timelines import TIME, draw_timelines, first_open, next_segment, open_at, open_in
+from pointsman.policies.parts.plan.reservations import MOST_SIZE, POWERS, Bound, Plan, plan_of
+from pointsman.policies.parts.plan.timelines import draw_timelines, first_open, open_at
 from pointsman.policies.sdk import Int, State, admits, core, count, lowest_bits
 from pointsman.types import Placement
 
@@ -31,85 +22,88 @@ def _power_below(length: float) -> Int:
 
 
 @core
+def _bound(S: State, row: Int, n: Int) -> Bound:
+    """That of node `n` in a row."""
+    return plan_of(S).bounds[row * S.nodes.shape[0] + n]
+
+
+@core
 def _begin_row(S: State, row: Int, like: Int) -> None:
-    """The bounds are those of another row, or when the first segments begin."""
-    nodes = np.int64(S.nodes.shape[0])
-    if like > 0:
-        for i in range(2 * nodes):
-            S.memory[row + i] = S.memory[like + i]
-        return
-    for n in range(nodes):
-        s = first_open(S, np.int64(n))
-        S.memory[row + n], S.memory[row + nodes + n] = S.memory[s + TIME], np.float64(s)
+    """The bounds are those of another row; where that is -1, when the first segments begin."""
+    for n in range(S.nodes.shape[0]):
+        B = _bound(S, row, n)
+        if like >= 0:
+            B.time, B.segment = _bound(S, like, n).time, _bound(S, like, n).segment
+        else:
+            s = first_open(S, np.int64(n))
+            B.time, B.segment = plan_of(S).segments[s].begin, s
 
 
 @core
 def _row(S: State, gpus: Int, power: Int) -> Int:
-    """Where State.memory has, of each node, a time before which it has not so many GPUs open for `2 ** power` ms, and
-    then the segment that begins there.
+    """The row that has, of each node, a time before which it has not so many GPUs open for `2 ** power` ms, and the
+    segment that begins there.
     """
-    at, named = plan_at(S), names_at(S) + gpus * POWERS + power
-    if S.memory[named] > 0.0:
-        return np.int64(S.memory[named])
-    row, size = np.int64(S.memory[at + ROWS]), 2 * S.nodes.shape[0]
-    like = named - 1
-    while like > named - power and S.memory[like] == 0.0:
+    A = plan_of(S)
+    if A.row_of[gpus, power] > 0:
+        return A.row_of[gpus, power] - 1
+    row, like = A.known, power - 1
+    while like > 0 and A.row_of[gpus, like] == 0:
         like -= 1
-    _begin_row(S, row, np.int64(S.memory[like]) if power > 0 else np.int64(0))
-    if row + 3 * size <= S.memory.shape[0]:  # else the last row is for all that have none
-        S.memory[named] = np.float64(row)
-        S.memory[at + ROWS] += size
+    _begin_row(S, row, A.row_of[gpus, like] - 1 if power > 0 else np.int64(-1))
+    if (row + 2) * S.nodes.shape[0] <= A.bounds.shape[0]:  # else the last row is for all that have none
+        A.row_of[gpus, power] = row + 1
+        A.known += 1
     return row
 
 
 @core
-def _stays_open(S: State, s: Int, gpus: Int, end: float) -> bool:
+def _stays_open(A: Plan, s: Int, gpus: Int, end: float) -> bool:
     """Whether so many GPUs are open from segment `s` on up to `end`."""
-    mask = open_in(S, s)
+    mask = A.segments[s].gpus
     while count(mask) >= gpus:
-        s = next_segment(S, s)
-        if s < 0 or S.memory[s + TIME] >= end:
+        s = A.segments[s].later
+        if s < 0 or A.segments[s].begin >= end:
             return True
-        mask &= open_in(S, s)
+        mask &= A.segments[s].gpus
     return False
 
 
 @core
-def _next_release(S: State, s: Int) -> Int:
+def _next_release(A: Plan, s: Int) -> Int:
     """The next segment behind segment `s` at whose begin a GPU opens; where none does nothing finds a place first."""
-    before = open_in(S, s)
-    s = next_segment(S, s)
-    while s >= 0 and open_in(S, s) & ~before == 0:
-        before = open_in(S, s)
-        s = next_segment(S, s)
+    before = A.segments[s].gpus
+    s = A.segments[s].later
+    while s >= 0 and A.segments[s].gpus & ~before == 0:
+        before = A.segments[s].gpus
+        s = A.segments[s].later
     return s
 
 
 @core
-def _raise_bound(S: State, row: Int, n: Int, gpus: Int, length: float, bound: float) -> Int:
-    """Raise the bound of node `n` in a row, if need be up to another; the segment that begins there, or -1."""
-    its = row + S.nodes.shape[0] + n
-    first = s = np.int64(S.memory[its])
-    while s >= 0 and S.memory[s + TIME] < bound and not _stays_open(S, s, gpus, S.memory[s + TIME] + length):
-        s = _next_release(S, s)
-    if s != first:
-        S.memory[its] = np.float64(s)
-        S.memory[row + n] = S.memory[s + TIME] if s >= 0 else np.inf
+def _raise_bound(A: Plan, B: Bound, gpus: Int, length: float, bound: float) -> Int:
+    """Raise the bound of a node in a row, if need be up to another; the segment that begins there, or -1."""
+    s = B.segment
+    while s >= 0 and A.segments[s].begin < bound and not _stays_open(A, s, gpus, A.segments[s].begin + length):
+        s = _next_release(A, s)
+    if s != B.segment:
+        B.segment = s
+        B.time = A.segments[s].begin if s >= 0 else np.inf
     return s
 
 
 @core
-def _opening(S: State, s: Int, gpus: Int, length: float, time: float, bound: float) -> float:
+def _opening(A: Plan, s: Int, gpus: Int, length: float, time: float, bound: float) -> float:
     """When a node first has so many GPUs open for `length` ms, from segment `s` and `time` on; infinite if not before
     `bound`.
     """
     while s >= 0:
-        begin = max(time, S.memory[s + TIME])
+        begin = max(time, A.segments[s].begin)
         if begin >= bound:
             return np.inf
-        if _stays_open(S, s, gpus, begin + length):
+        if _stays_open(A, s, gpus, begin + length):
             return begin
-        s = _next_release(S, s)
+        s = _next_release(A, s)
     return np.inf
 
 
@@ -119,13 +113,13 @@ def _may_use(S: State, a: Int, n: Int) -> bool:
 
 
 @core
-def _keep_least(S: State, first: Int, last: Int, time: float) -> None:
-    """The least times are in order in State.memory[first : last + 1]; `time` may be one."""
+def _keep_least(A: Plan, last: Int, time: float) -> None:
+    """The least times are in order in `soonest`, up to number `last`; `time` may be one."""
     i = last
-    while i > first and S.memory[i - 1] > time:
-        S.memory[i] = S.memory[i - 1]
+    while i > 0 and A.soonest[i - 1] > time:
+        A.soonest[i] = A.soonest[i - 1]
         i -= 1
-    S.memory[i] = min(S.memory[i], time)
+    A.soonest[i] = min(A.soonest[i], time)
 
 
 @core
@@ -135,15 +129,16 @@ def _nodes_open(S: State, a: Int, gpus: Int, many: Int, length: float, time: flo
     """
     if many > S.nodes.shape[0]:
         return np.inf
-    power, last = _power_below(length), np.int64(S.memory.shape[0]) - 1
-    row, first, shortest = _row(S, gpus, power), last - many + 1, 2.0**power
-    for i in range(first, last + 1):
-        S.memory[i] = np.inf
+    A, power, last = plan_of(S), _power_below(length), many - 1
+    row, shortest = _row(S, gpus, power), 2.0**power
+    for i in range(many):
+        A.soonest[i] = np.inf
     for n in range(S.nodes.shape[0]):
-        if S.memory[row + n] < S.memory[last] and _may_use(S, a, np.int64(n)):
-            s = _raise_bound(S, row, np.int64(n), gpus, shortest, S.memory[last])
-            _keep_least(S, first, last, _opening(S, s, gpus, length, time, S.memory[last]))
-    return S.memory[last]
+        B = _bound(S, row, n)
+        if B.time < A.soonest[last] and _may_use(S, a, np.int64(n)):
+            s = _raise_bound(A, B, gpus, shortest, A.soonest[last])
+            _keep_least(A, last, _opening(A, s, gpus, length, time, A.soonest[last]))
+    return A.soonest[last]
 
 
 @core
@@ -185,8 +180,9 @@ def _choose(S: State, a: Int, gpus: Int, time: float, length: float) -> None:
     row = _row(S, least, _power_below(length))
     best, fewest, its = np.int64(-1), np.int64(65), np.int64(0)
     for n in range(S.nodes.shape[0]):
-        if S.memory[row + n] <= time and _may_use(S, a, np.int64(n)):
-            mask = open_at(S, np.int64(S.memory[row + S.nodes.shape[0] + n]), time, time + length)
+        B = _bound(S, row, n)
+        if B.time <= time and _may_use(S, a, np.int64(n)):
+            mask = open_at(plan_of(S), B.segment, time, time + length)
             k = count(mask)
             if S.g[0].placed < whole and k == largest:
                 _note(S, np.int64(n), mask)
@@ -200,7 +196,7 @@ def _choose(S: State, a: Int, gpus: Int, time: float, length: float) -> None:
 def can_find(S: State, c: Int) -> bool:
     """Whether gangs of class `c` are placed by a rule that goes by timelines, and there is room for these."""
     nodes, gpus, placement = S.nodes.shape[0], S.gpus.shape[0], S.g[0].placement
-    if S.classes[c].per_node > 0 or 8 * nodes + 4 * gpus >= MORE_NUMBERS:
+    if S.classes[c].per_node > 0 or 8 * nodes + 4 * gpus >= MOST_SIZE:
         return False
     return placement == CONSOLIDATED or placement == FIRST_FIT
 
@@ -208,16 +204,18 @@ def can_find(S: State, c: Int) -> bool:
 @core
 def is_drawn(S: State) -> bool:
     """Whether there are timelines."""
-    return S.memory[plan_at(S) + SEGMENTS] > 0.0
+    return bool(plan_of(S).drawn > 0)
 
 
 @core
 def draw(S: State) -> None:
     """Draw the timelines; the index has what is free."""
     draw_timelines(S)
-    S.memory[plan_at(S) + ROWS] = np.float64(rows_at(S))
-    for i in range(names_at(S), names_at(S) + NAMES):
-        S.memory[i] = 0.0
+    A = plan_of(S)
+    A.known = 0
+    for gpus in range(A.row_of.shape[0]):
+        for power in range(POWERS):
+            A.row_of[gpus, power] = 0
 
 
 @core

@@ -1,4 +1,4 @@
-"""A plan of reservations for waiting jobs, in order, as rows at the end of a policy's memory.
+"""A plan of reservations for waiting jobs, in order.
 
 A reservation is a job, when it begins and ends, and the GPUs of each node; of a job that no GPUs are planned for it
 begins never. Two lists have the reservations by their begin and by their end.
@@ -8,29 +8,100 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pointsman.policies.sdk import Int, State, core
+from pointsman.policies.sdk import (
+    OPEN,
+    Int,
+    Record,
+    State,
+    bits,
+    core,
+    flag,
+    number,
+    numbers,
+    part,
+    rows,
+    view_of,
+    whole,
+    wholes,
+)
 
-DEPTH = 2
-"""Of State.params: how many reservations there may be."""
-COUNT, USED, BROKEN, LEFT, RIGHT, HOLDER, ENTERED, ENDED, SEGMENTS, ROWS, HEADER = range(11)
-"""Before the rows: how many reservations there are, and rows of parts in use; whether what was planned has not come
-true; five of the window (`windows`); where the next segment goes, 0 if there are none (`timelines`), and the next row
-(`openings`)."""
-JOB, BEGIN, END, FIRST, PARTS, WIDTH = range(6)
-NODE, LOW, HIGH, PART_WIDTH = range(4)
-HALF = 32
-"""Bits of a mask in one number: float64 has no room for 64."""
 PARTS_PER_JOB, MORE_PARTS = 32, 4096
 """Room for parts: a plan that has no more counts as full."""
-SEGMENT_WIDTH, MOST_GPUS, POWERS, MORE_NUMBERS = 3, 64, 32, 131_072
-"""Room for segments: two of each part, and one of each node and GPU; for the names of rows; for these, and others."""
+MOST_GPUS, POWERS = 64, 32
+MOST_SIZE = 131_072
+"""Of eight times the nodes and four times the GPUs of a cluster whose nodes have timelines."""
 
-WIDTHS, NAMES = PART_WIDTH + 2 * SEGMENT_WIDTH, (MOST_GPUS + 1) * POWERS
+
+class Reservation(Record):
+    """GPUs for a job that waits."""
+
+    job = whole("its slot")
+    begin = number("when it begins; infinite if no GPUs are planned for it", unit="ms")
+    end = number("when it ends", unit="ms")
+    first = whole("the first of its parts")
+    parts = whole("how many it has")
 
 
-def plan_size(depth: int) -> int:
-    """Numbers of a policy's memory that a plan of so many reservations takes."""
-    return HEADER + depth * (WIDTH + 2) + (depth * PARTS_PER_JOB + MORE_PARTS) * WIDTHS + NAMES + MORE_NUMBERS
+class Part(Record):
+    """GPUs of a node."""
+
+    node = whole("the node")
+    gpus = bits("its GPUs")
+
+
+class Segment(Record):
+    """A time of a node throughout which the same GPUs are open (`timelines`)."""
+
+    begin = number("when it begins", unit="ms")
+    gpus = bits("GPUs that are open")
+    later = whole("the segment behind it, of the same node; -1")
+
+
+class Bound(Record):
+    """What is known of when a node has so many GPUs open for so long (`openings`)."""
+
+    time = number("not before", unit="ms")
+    segment = whole("that begins then; -1")
+
+
+class Plan(Record):
+    """Reservations, and what it takes to make them."""
+
+    count = whole("reservations")
+    used = whole("parts in use")
+    broken = flag("what was planned has not come true")
+    left = number("where the window begins (`windows`)", unit="ms")
+    right = number("where it ends", unit="ms")
+    holder = whole("the first running job whose GPUs are not released at its begin; -1")
+    entered = whole("reservations that begin before its end")
+    ended = whole("reservations that end by its begin")
+    drawn = whole("segments in use; 0: no timelines are drawn")
+    known = whole("rows of bounds in use")
+    row_of = wholes((MOST_GPUS + 1, POWERS), "1 + the row of bounds, by GPUs of a node and power of two of a time; 0")
+    reservations = rows(Reservation, OPEN, "in order of the jobs")
+    by_begin = wholes(OPEN, "numbers of the reservations, by their begin")
+    by_end = wholes(OPEN, "numbers of the reservations, by their end")
+    parts = rows(Part, OPEN, "of all reservations")
+    segments = rows(Segment, OPEN, "of all nodes: two of each part, and one of each node and GPU")
+    bounds = rows(Bound, OPEN, "a row of the nodes, then another")
+    soonest = numbers(OPEN, "scratch of a search: the least times of nodes")
+
+
+class PlanningMemory(Record):
+    """What a policy with a plan keeps."""
+
+    plan = part(Plan, "its plan")
+
+
+memory = view_of(PlanningMemory)
+
+
+def plan_lengths(depth: int) -> dict[str, int]:
+    """Lengths of the open arrays of a memory with a plan of so many reservations."""
+    parts = depth * PARTS_PER_JOB + MORE_PARTS
+    lengths = {"reservations": depth, "by_begin": depth, "by_end": depth, "parts": parts}
+    search = {"segments": 2 * parts + MOST_SIZE // 4, "bounds": 3 * MOST_SIZE // 8, "soonest": MOST_SIZE // 8}
+    return {f"plan.{name}": length for name, length in {**lengths, **search}.items()}
 
 
 class Reserved(NamedTuple):
@@ -44,133 +115,71 @@ class Reserved(NamedTuple):
     """Mask of the GPUs on each node."""
 
 
-def reservations_of(state: Any, depth: int) -> list[Reserved]:
+def reservations_of(memory: Any) -> list[Reserved]:
     """The plan in a policy's memory, in order."""
-    plan = state.memory[len(state.memory) - plan_size(depth) :]
-    rows = plan[HEADER : HEADER + WIDTH * depth].reshape(-1, WIDTH)[: int(plan[COUNT])]
-    parts = plan[HEADER + (WIDTH + 2) * depth :][: (depth * PARTS_PER_JOB + MORE_PARTS) * PART_WIDTH]
-    parts = parts.reshape(-1, PART_WIDTH)
-    return [
-        Reserved(int(row[JOB]), float(row[BEGIN]), _gpus_of(parts[int(row[FIRST]) :][: int(row[PARTS])]))
-        for row in rows
-    ]
+    plan = PlanningMemory(memory).plan
+    return [_reserved(plan, plan.reservations[k]) for k in range(plan.count)]
 
 
-def _gpus_of(parts: Any) -> dict[int, int]:
-    return {int(node): int(low) | (int(high) & ((1 << HALF) - 1)) << HALF for node, low, high in parts}
+def _reserved(plan: Plan, reservation: Reservation) -> Reserved:
+    parts = [plan.parts[reservation.first + i] for i in range(reservation.parts)]
+    return Reserved(int(reservation.job), float(reservation.begin), {int(P.node): int(P.gpus) for P in parts})
 
 
 @core
-def _depth(S: State) -> Int:
-    return np.int64(S.params[DEPTH])
-
-
-@core
-def _parts_there_may_be(S: State) -> Int:
-    return _depth(S) * PARTS_PER_JOB + MORE_PARTS
-
-
-@core
-def plan_at(S: State) -> Int:
-    """Where the plan begins in State.memory."""
-    parts = _parts_there_may_be(S)
-    return np.int64(S.memory.shape[0]) - (HEADER + _depth(S) * (WIDTH + 2) + parts * WIDTHS + NAMES + MORE_NUMBERS)
+def plan_of(S: State) -> Plan:
+    """The policy's plan."""
+    return memory(S).plan
 
 
 @core
 def planned(S: State) -> Int:
     """How many reservations there are."""
-    return np.int64(S.memory[plan_at(S) + COUNT])
+    return plan_of(S).count
 
 
 @core
-def reservation(S: State, k: Int) -> Int:
-    """Where the row of reservation k, in order, begins in State.memory."""
-    return plan_at(S) + HEADER + WIDTH * k
-
-
-@core
-def by_begin(S: State, i: Int) -> Int:
-    """Where State.memory has the i-th reservation by its begin."""
-    return reservation(S, _depth(S)) + i
-
-
-@core
-def by_end(S: State, i: Int) -> Int:
-    """Where State.memory has the i-th reservation by its end."""
-    return by_begin(S, _depth(S)) + i
-
-
-@core
-def part(S: State, i: Int) -> Int:
-    """Where the row of part i begins in State.memory."""
-    return by_end(S, _depth(S)) + PART_WIDTH * i
-
-
-@core
-def names_at(S: State) -> Int:
-    """Where the places of rows begin in State.memory."""
-    return part(S, _parts_there_may_be(S))
-
-
-@core
-def segments_at(S: State) -> Int:
-    """Where the segments begin in State.memory."""
-    return names_at(S) + NAMES
-
-
-@core
-def rows_at(S: State) -> Int:
-    """Where the rows begin in State.memory."""
-    segments = S.nodes.shape[0] + S.gpus.shape[0] + 2 * _parts_there_may_be(S)
-    return segments_at(S) + segments * SEGMENT_WIDTH
-
-
-@core
-def node_of(S: State, i: Int) -> Int:
-    """The node of part i."""
-    return np.int64(S.memory[part(S, i) + NODE])
-
-
-@core
-def mask_of(S: State, i: Int) -> Int:
-    """The GPUs of part i."""
-    at = part(S, i)
-    return np.int64(S.memory[at + LOW]) | (np.int64(S.memory[at + HIGH]) << HALF)
+def reservation(S: State, k: Int) -> Reservation:
+    """Reservation k, in order."""
+    return plan_of(S).reservations[k]
 
 
 @core
 def is_full(S: State) -> bool:
     """Whether the plan has no room for one more reservation on any nodes."""
-    used = S.memory[plan_at(S) + USED]
-    return bool(planned(S) >= _depth(S) or used + S.nodes.shape[0] > max(S.nodes.shape[0], _parts_there_may_be(S)))
+    A = plan_of(S)
+    if A.count >= A.reservations.shape[0]:
+        return True
+    return bool(A.used + S.nodes.shape[0] > max(S.nodes.shape[0], A.parts.shape[0]))
 
 
 @core
 def last_planned(S: State) -> Int:
     """The job of the last reservation; -1 if there is none."""
     n = planned(S)
-    return np.int64(S.memory[reservation(S, n - 1) + JOB]) if n > 0 else np.int64(-1)
+    return reservation(S, n - 1).job if n > 0 else np.int64(-1)
 
 
 @core
 def drop_plan(S: State) -> None:
     """There are no reservations, and nothing that did not come true."""
-    at = plan_at(S)
-    for i in range(HEADER):
-        S.memory[at + i] = 0.0
+    A = plan_of(S)
+    A.count = A.used = 0
+    A.broken = False
+    A.left = A.right = 0.0
+    A.holder = A.entered = A.ended = A.drawn = A.known = 0
 
 
 @core
 def break_plan(S: State) -> None:
     """What was planned has not come true: the next cycle plans anew."""
-    S.memory[plan_at(S) + BROKEN] = 1.0
+    plan_of(S).broken = True
 
 
 @core
 def is_broken(S: State) -> bool:
     """Whether the plan holds no longer: something did not come true, or its first begin was missed."""
-    if S.memory[plan_at(S) + BROKEN] != 0.0:
+    if plan_of(S).broken:
         return True
     return bool(planned(S) > 0 and first_begin(S) < S.g[0].now)
 
@@ -178,96 +187,95 @@ def is_broken(S: State) -> bool:
 @core
 def first_begin(S: State) -> float:
     """When the first reservation begins; there is one."""
-    return S.memory[reservation(S, np.int64(S.memory[by_begin(S, np.int64(0))])) + BEGIN]
+    A = plan_of(S)
+    return A.reservations[A.by_begin[0]].begin
 
 
 @core
-def _insert(S: State, k: Int, begins: bool) -> None:
-    """Put reservation k, the last, into a list behind all that are not later."""
-    field = BEGIN if begins else END
+def _time(A: Plan, k: Int, begins: bool) -> float:
+    """When reservation k begins, or ends."""
+    return A.reservations[k].begin if begins else A.reservations[k].end
+
+
+@core
+def _insert(A: Plan, order: Any, k: Int, begins: bool) -> None:
+    """Put reservation k, the last, into a list behind all that do not begin, or end, later."""
     i, end = np.int64(0), k
     while i < end:
         middle = (i + end) // 2
-        other = S.memory[by_begin(S, middle) if begins else by_end(S, middle)]
-        if S.memory[reservation(S, np.int64(other)) + field] <= S.memory[reservation(S, k) + field]:
+        if _time(A, order[middle], begins) <= _time(A, k, begins):
             i = middle + 1
         else:
             end = middle
-    at = by_begin(S, i) if begins else by_end(S, i)
-    for to in range(at + k - i, at, -1):
-        S.memory[to] = S.memory[to - 1]
-    S.memory[at] = np.float64(k)
+    for to in range(k, i, -1):
+        order[to] = order[to - 1]
+    order[i] = k
 
 
 @core
 def add_reservation(S: State, j: Int, begin: float, end: float) -> Int:
     """Reserve the GPUs in State.place for job `j`, behind all others in order; the number of the reservation."""
-    at = plan_at(S)
-    k = planned(S)
-    row = reservation(S, k)
-    used = np.int64(S.memory[at + USED])
-    S.memory[row + JOB] = np.float64(j)
-    S.memory[row + BEGIN], S.memory[row + END] = begin, end
-    S.memory[row + FIRST], S.memory[row + PARTS] = np.float64(used), np.float64(S.g[0].placed)
+    A = plan_of(S)
+    k = A.count
+    R = A.reservations[k]
+    R.job, R.begin, R.end = j, begin, end
+    R.first, R.parts = A.used, S.g[0].placed
     for i in range(S.g[0].placed):
-        to = part(S, used + i)
-        S.memory[to + NODE] = np.float64(S.place[i].node)
-        S.memory[to + LOW] = np.float64(S.place[i].mask & ((np.int64(1) << HALF) - 1))
-        S.memory[to + HIGH] = np.float64(S.place[i].mask >> HALF)
-    S.memory[at + USED] += S.g[0].placed
-    S.memory[at + COUNT] += 1.0
-    _insert(S, k, True)
-    _insert(S, k, False)
+        P = A.parts[A.used + i]
+        P.node, P.gpus = S.place[i].node, S.place[i].mask
+    A.used += S.g[0].placed
+    A.count += 1
+    _insert(A, A.by_begin, k, True)
+    _insert(A, A.by_end, k, False)
     return k
 
 
 @core
 def note_place(S: State, k: Int) -> None:
     """The GPUs of reservation k are in State.place, not taken."""
-    row = reservation(S, k)
-    first = np.int64(S.memory[row + FIRST])
-    S.g[0].placed = np.int64(S.memory[row + PARTS])
-    for i in range(S.g[0].placed):
-        S.place[i].node = node_of(S, first + i)
-        S.place[i].mask = mask_of(S, first + i)
+    A, R = plan_of(S), reservation(S, k)
+    S.g[0].placed = R.parts
+    for i in range(R.parts):
+        S.place[i].node = A.parts[R.first + i].node
+        S.place[i].mask = A.parts[R.first + i].gpus
 
 
 @core
-def _renumber(S: State, begins: bool, number: Int) -> None:
+def _renumber(S: State, order: Any, number: Int) -> None:
     """Keep in a list the reservations that have a new number in State.lists[number]."""
     kept = np.int64(0)
     for i in range(planned(S)):
-        old = by_begin(S, i) if begins else by_end(S, i)
-        new = S.lists[number, np.int64(S.memory[old])]
+        new = S.lists[number, order[i]]
         if new >= 0:
-            S.memory[by_begin(S, kept) if begins else by_end(S, kept)] = np.float64(new)
+            order[kept] = new
             kept += 1
 
 
 @core
-def _move(S: State, k: Int, to: Int, used: Int) -> Int:
+def _move(A: Plan, k: Int, to: Int, used: Int) -> Int:
     """Reservation k becomes number `to`, its parts from `used` on; how many parts are in use then."""
-    row, new = reservation(S, k), reservation(S, to)
-    first, many = np.int64(S.memory[row + FIRST]), np.int64(S.memory[row + PARTS])
-    for i in range(many * PART_WIDTH):
-        S.memory[part(S, used) + i] = S.memory[part(S, first) + i]
-    for i in range(WIDTH):
-        S.memory[new + i] = S.memory[row + i]
-    S.memory[new + FIRST] = np.float64(used)
+    R, N = A.reservations[k], A.reservations[to]
+    first, many = R.first, R.parts
+    for i in range(many):
+        A.parts[used + i].node = A.parts[first + i].node
+        A.parts[used + i].gpus = A.parts[first + i].gpus
+    N.job, N.begin, N.end = R.job, R.begin, R.end
+    N.first, N.parts = used, many
     return used + many
 
 
 @core
 def forget_started(S: State, scratch: Int) -> None:
     """Take the reservations of jobs that hold GPUs out of the plan; `scratch` is a row of State.lists for its use."""
+    A = plan_of(S)
     kept = used = np.int64(0)
-    for k in range(planned(S)):
+    for k in range(A.count):
         S.lists[scratch, k] = -1
-        if S.jobs[np.int64(S.memory[reservation(S, k) + JOB])].gpus == 0:
+        if S.jobs[A.reservations[k].job].gpus == 0:
             S.lists[scratch, k] = kept
-            used = _move(S, np.int64(k), kept, used)
+            used = _move(A, np.int64(k), kept, used)
             kept += 1
-    _renumber(S, True, scratch)
-    _renumber(S, False, scratch)
-    S.memory[plan_at(S) + COUNT] = np.float64(kept)
-    S.memory[plan_at(S) + USED] = np.float64(used)
+    _renumber(S, A.by_begin, scratch)
+    _renumber(S, A.by_end, scratch)
+    A.count = kept
+    A.used = used

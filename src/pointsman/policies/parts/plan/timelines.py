@@ -4,131 +4,103 @@ reservation has. The first segment of every node begins at the first release of 
 
 import numpy as np
 
-from pointsman.policies.parts.plan.reservations import (
-    BEGIN,
-    END,
-    FIRST,
-    PARTS,
-    SEGMENT_WIDTH,
-    SEGMENTS,
-    mask_of,
-    node_of,
-    plan_at,
-    planned,
-    reservation,
-    segments_at,
-)
-from pointsman.policies.sdk import Int, State, core, running_index
+from pointsman.policies.parts.plan.reservations import Plan, plan_of
+from pointsman.policies.sdk import Int, OfNode, State, core, running_index, view_of, whole
 
-TIME, OPEN, NEXT = range(SEGMENT_WIDTH)
-"""Of a segment, which is named by where it begins in State.memory; all but its time are bits of int64. `NODE.s0` is
-the first of a node."""
+
+class Timeline(OfNode):
+    """What is kept of a node."""
+
+    first = whole("its first segment")
+
+
+node = view_of(Timeline)
 
 
 @core
-def next_segment(S: State, s: Int) -> Int:
-    """The segment behind segment `s`, of the same node; -1 if there is none."""
-    return np.float64(S.memory[s + NEXT]).view(np.int64)
+def _note(A: Plan, s: Int, begin: float, gpus: Int, later: Int) -> None:
+    """Segment `s` begins at `begin`; segment `later` is behind it."""
+    G = A.segments[s]
+    G.begin, G.gpus, G.later = begin, gpus, later
 
 
 @core
-def open_in(S: State, s: Int) -> Int:
-    """The GPUs that are open throughout segment `s`."""
-    return np.float64(S.memory[s + OPEN]).view(np.int64)
-
-
-@core
-def _bits(number: Int) -> float:
-    return np.int64(number).view(np.float64)
-
-
-@core
-def _note(S: State, s: Int, time: float, mask: Int, later: Int) -> None:
-    """Segment `s` begins at `time`; segment `later` is behind it."""
-    S.memory[s + TIME] = time
-    S.memory[s + OPEN], S.memory[s + NEXT] = _bits(mask), _bits(later)
-
-
-@core
-def _add(S: State, s: Int, time: float) -> Int:
+def _add(A: Plan, s: Int, time: float) -> Int:
     """Segment `s` ends at `time`, and another begins."""
-    new = np.int64(S.memory[plan_at(S) + SEGMENTS])
-    S.memory[plan_at(S) + SEGMENTS] += SEGMENT_WIDTH
-    _note(S, new, time, open_in(S, s), next_segment(S, s))
-    S.memory[s + NEXT] = _bits(new)
+    new = A.drawn
+    A.drawn += 1
+    _note(A, new, time, A.segments[s].gpus, A.segments[s].later)
+    A.segments[s].later = new
     return new
 
 
 @core
-def _at(S: State, s: Int, time: float) -> Int:
+def _at(A: Plan, s: Int, time: float) -> Int:
     """The segment of `time`, from segment `s` on; `s` if that begins later."""
-    later = next_segment(S, s)
-    while later >= 0 and S.memory[later + TIME] <= time:
+    later = A.segments[s].later
+    while later >= 0 and A.segments[later].begin <= time:
         s = later
-        later = next_segment(S, s)
+        later = A.segments[s].later
     return s
 
 
 @core
-def _cut(S: State, s: Int, time: float) -> Int:
+def _cut(A: Plan, s: Int, time: float) -> Int:
     """The segment that begins at `time`, from segment `s` on; `s` if that begins later."""
-    s = _at(S, s, time)
-    return _add(S, s, time) if S.memory[s + TIME] < time else s
-
-
-@core
-def _first(S: State, n: Int) -> Int:
-    return np.int64(S.nodes[n].s0)
+    s = _at(A, s, time)
+    return _add(A, s, time) if A.segments[s].begin < time else s
 
 
 @core
 def close_reserved(S: State, k: Int) -> None:
     """The GPUs of reservation k are not open from its begin to its end, if timelines are drawn."""
-    if S.memory[plan_at(S) + SEGMENTS] == 0.0:
+    A = plan_of(S)
+    if A.drawn == 0:
         return
-    row = reservation(S, k)
-    first = np.int64(S.memory[row + FIRST])
-    for i in range(first, first + np.int64(S.memory[row + PARTS])):
-        s = _cut(S, _first(S, node_of(S, i)), S.memory[row + BEGIN])
-        end = _cut(S, s, S.memory[row + END])
+    R = A.reservations[k]
+    for i in range(R.first, R.first + R.parts):
+        P = A.parts[i]
+        s = _cut(A, node(S, P.node).first, R.begin)
+        end = _cut(A, s, R.end)
         while s != end:
-            S.memory[s + OPEN] = _bits(open_in(S, s) & ~mask_of(S, i))
-            s = next_segment(S, s)
+            A.segments[s].gpus &= ~P.gpus
+            s = A.segments[s].later
 
 
 @core
 def _first_release(S: State) -> float:
+    A = plan_of(S)
     holder = S.buckets[running_index(S)].first
     time = S.jobs[holder].key if holder >= 0 else np.inf
-    for k in range(planned(S)):
-        time = min(time, S.memory[reservation(S, np.int64(k)) + END])
+    for k in range(A.count):
+        time = min(time, A.reservations[k].end)
     return time
 
 
 @core
 def _begin_segments(S: State) -> None:
     """Every node has one segment, from the first release on, with what the index has."""
-    at, time = segments_at(S), _first_release(S)
+    A, time = plan_of(S), _first_release(S)
     for n in range(S.nodes.shape[0]):
-        s = at + n * SEGMENT_WIDTH
-        S.nodes[n].s0 = np.float64(s)
-        _note(S, s, time, S.nodes[n].free_mask, np.int64(-1))
-    S.memory[plan_at(S) + SEGMENTS] = np.float64(at + S.nodes.shape[0] * SEGMENT_WIDTH)
+        node(S, n).first = n
+        _note(A, np.int64(n), time, S.nodes[n].free_mask, np.int64(-1))
+    A.drawn = S.nodes.shape[0]
 
 
 @core
 def _open_released(S: State) -> None:
     """What jobs hold is open from their estimated ends on."""
+    A = plan_of(S)
     j = S.buckets[running_index(S)].first
     while j >= 0:
         i = S.jobs[j].part
         while i >= 0:
             P = S.parts[i]
-            s = _first(S, P.node)
-            if S.memory[s + TIME] < S.jobs[j].key:
-                s = _add(S, s, S.jobs[j].key)
-                S.nodes[P.node].s0 = np.float64(s)  # the last, for now
-            S.memory[s + OPEN] = _bits(open_in(S, s) | P.mask)
+            s = node(S, P.node).first
+            if A.segments[s].begin < S.jobs[j].key:
+                s = _add(A, s, S.jobs[j].key)
+                node(S, P.node).first = s  # the last, for now
+            A.segments[s].gpus |= P.mask
             i = P.next
         j = S.jobs[j].later
 
@@ -139,28 +111,28 @@ def draw_timelines(S: State) -> None:
     _begin_segments(S)
     _open_released(S)
     for n in range(S.nodes.shape[0]):
-        S.nodes[n].s0 = np.float64(segments_at(S) + n * SEGMENT_WIDTH)
-    for k in range(planned(S)):
+        node(S, n).first = n
+    for k in range(plan_of(S).count):
         close_reserved(S, np.int64(k))
 
 
 @core
 def first_open(S: State, n: Int) -> Int:
     """The first segment of node `n` with an open GPU, which is the first from now on: no GPU will be open before."""
-    s = _first(S, n)
-    while open_in(S, s) == 0 and next_segment(S, s) >= 0:
-        s = next_segment(S, s)
-    S.nodes[n].s0 = np.float64(s)
+    A, s = plan_of(S), node(S, n).first
+    while A.segments[s].gpus == 0 and A.segments[s].later >= 0:
+        s = A.segments[s].later
+    node(S, n).first = s
     return s
 
 
 @core
-def open_at(S: State, s: Int, time: float, end: float) -> Int:
+def open_at(A: Plan, s: Int, time: float, end: float) -> Int:
     """The GPUs that are open from `time` to `end`, of the node of segment `s`, which begins no later."""
-    s = _at(S, s, time)
-    mask = open_in(S, s)
-    s = next_segment(S, s)
-    while mask != 0 and s >= 0 and S.memory[s + TIME] < end:
-        mask &= open_in(S, s)
-        s = next_segment(S, s)
+    s = _at(A, s, time)
+    mask = A.segments[s].gpus
+    s = A.segments[s].later
+    while mask != 0 and s >= 0 and A.segments[s].begin < end:
+        mask &= A.segments[s].gpus
+        s = A.segments[s].later
     return mask

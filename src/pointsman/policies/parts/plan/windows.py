@@ -1,33 +1,39 @@
 """Which GPUs are open to a job through a window of time: the index of free GPUs, with the GPUs given that running jobs
 will have released by its left end, and those taken whose reservations overlap it.
 
-The window moves, and only what its ends pass changes. `GPU.s0` counts what keeps a GPU from being open. While the left
-end is at -inf nothing is released; with the right one there too, the index is as it was.
+The window moves, and only what its ends pass changes. While the left end is at -inf nothing is released; with the right
+one there too, the index is as it was.
 """
 
 import numpy as np
 
-from pointsman.policies.parts.plan.reservations import (
-    BEGIN,
-    END,
-    ENDED,
-    ENTERED,
-    FIRST,
-    HOLDER,
-    LEFT,
-    PARTS,
-    RIGHT,
-    SEGMENTS,
-    by_begin,
-    by_end,
-    mask_of,
-    node_of,
-    plan_at,
-    planned,
-    reservation,
-)
+from pointsman.policies.parts.plan.reservations import plan_of
 from pointsman.policies.parts.plan.timelines import close_reserved
-from pointsman.policies.sdk import Int, State, bit, core, count, fits, give, lowest, running_index, take, without_lowest
+from pointsman.policies.sdk import (
+    Int,
+    OfGpu,
+    State,
+    bit,
+    core,
+    count,
+    fits,
+    give,
+    lowest,
+    running_index,
+    take,
+    view_of,
+    whole,
+    without_lowest,
+)
+
+
+class Window(OfGpu):
+    """What is kept of a GPU."""
+
+    shut_by = whole("how many things keep it from being open")
+
+
+gpu = view_of(Window)
 
 
 @core
@@ -35,10 +41,10 @@ def _shut(S: State, n: Int, mask: Int) -> None:
     """One more thing keeps these GPUs of node `n` from being open."""
     left, changed = mask, np.int64(0)
     while left != 0:
-        g = S.nodes[n].gpu0 + lowest(left)
-        if S.gpus[g].s0 == 0.0:
+        G = gpu(S, S.nodes[n].gpu0 + lowest(left))
+        if G.shut_by == 0:
             changed |= bit(lowest(left))
-        S.gpus[g].s0 += 1.0
+        G.shut_by += 1
         left = without_lowest(left)
     if changed != 0:
         take(S, n, changed, count(changed))
@@ -49,9 +55,9 @@ def _open(S: State, n: Int, mask: Int) -> None:
     """One thing less does."""
     left, changed = mask, np.int64(0)
     while left != 0:
-        g = S.nodes[n].gpu0 + lowest(left)
-        S.gpus[g].s0 -= 1.0
-        if S.gpus[g].s0 == 0.0:
+        G = gpu(S, S.nodes[n].gpu0 + lowest(left))
+        G.shut_by -= 1
+        if G.shut_by == 0:
             changed |= bit(lowest(left))
         left = without_lowest(left)
     if changed != 0:
@@ -64,11 +70,11 @@ def begin_windows(S: State) -> None:
     for n in range(S.nodes.shape[0]):
         N = S.nodes[n]
         for b in range(N.gpus):
-            S.gpus[N.gpu0 + b].s0 = 0.0 if N.free_mask & bit(b) != 0 else 1.0
-    at = plan_at(S)
-    S.memory[at + LEFT] = S.memory[at + RIGHT] = -np.inf
-    S.memory[at + ENTERED] = S.memory[at + ENDED] = S.memory[at + SEGMENTS] = 0.0
-    S.memory[at + HOLDER] = np.float64(S.buckets[running_index(S)].first)
+            gpu(S, N.gpu0 + b).shut_by = 0 if N.free_mask & bit(b) != 0 else 1
+    A = plan_of(S)
+    A.left = A.right = -np.inf
+    A.entered = A.ended = A.drawn = 0
+    A.holder = S.buckets[running_index(S)].first
 
 
 @core
@@ -79,22 +85,22 @@ def note_holder(S: State, j: Int) -> None:
         P = S.parts[i]
         left = P.mask
         while left != 0:
-            S.gpus[S.nodes[P.node].gpu0 + lowest(left)].s0 += 1.0
+            gpu(S, S.nodes[P.node].gpu0 + lowest(left)).shut_by += 1
             left = without_lowest(left)
         i = P.next
-    S.memory[plan_at(S) + HOLDER] = np.float64(S.buckets[running_index(S)].first)
-    S.memory[plan_at(S) + SEGMENTS] = 0.0
+    plan_of(S).holder = S.buckets[running_index(S)].first
+    plan_of(S).drawn = 0
 
 
 @core
 def note_reservation(S: State, k: Int) -> None:
     """Reservation k has joined the plan."""
-    at, row = plan_at(S), reservation(S, k)
-    entered, ended = S.memory[row + BEGIN] < S.memory[at + RIGHT], S.memory[row + END] <= S.memory[at + LEFT]
+    A = plan_of(S)
+    entered, ended = A.reservations[k].begin < A.right, A.reservations[k].end <= A.left
     if entered:
-        S.memory[at + ENTERED] += 1.0
+        A.entered += 1
     if ended:
-        S.memory[at + ENDED] += 1.0
+        A.ended += 1
     if entered and not ended:
         _shut_reservation(S, k)
     close_reserved(S, k)
@@ -103,16 +109,16 @@ def note_reservation(S: State, k: Int) -> None:
 @core
 def _shut_reservation(S: State, k: Int) -> None:
     """The GPUs of reservation k, which overlaps the window, are not open."""
-    first = np.int64(S.memory[reservation(S, k) + FIRST])
-    for i in range(first, first + np.int64(S.memory[reservation(S, k) + PARTS])):
-        _shut(S, node_of(S, i), mask_of(S, i))
+    A, R = plan_of(S), plan_of(S).reservations[k]
+    for i in range(R.first, R.first + R.parts):
+        _shut(S, A.parts[i].node, A.parts[i].gpus)
 
 
 @core
 def _open_reservation(S: State, k: Int) -> None:
-    first = np.int64(S.memory[reservation(S, k) + FIRST])
-    for i in range(first, first + np.int64(S.memory[reservation(S, k) + PARTS])):
-        _open(S, node_of(S, i), mask_of(S, i))
+    A, R = plan_of(S), plan_of(S).reservations[k]
+    for i in range(R.first, R.first + R.parts):
+        _open(S, A.parts[i].node, A.parts[i].gpus)
 
 
 @core
@@ -131,8 +137,7 @@ def _hold(S: State, j: Int, holds: bool) -> None:
 @core
 def _pass_holders(S: State, time: float) -> None:
     """What jobs hold that are estimated to end by `time` is released, and nothing else."""
-    at = plan_at(S) + HOLDER
-    j = np.int64(S.memory[at])
+    j = plan_of(S).holder
     while j >= 0 and S.jobs[j].key <= time:
         _hold(S, j, False)
         j = S.jobs[j].later
@@ -141,54 +146,42 @@ def _pass_holders(S: State, time: float) -> None:
         j = before
         _hold(S, j, True)
         before = S.jobs[j].earlier
-    S.memory[at] = np.float64(j)
-
-
-@core
-def _ending(S: State, i: Int) -> Int:
-    return np.int64(S.memory[by_end(S, i)])
-
-
-@core
-def _beginning(S: State, i: Int) -> Int:
-    return np.int64(S.memory[by_begin(S, i)])
+    plan_of(S).holder = j
 
 
 @core
 def move_left_end(S: State, time: float) -> None:
     """The window begins at `time`."""
     _pass_holders(S, time)
-    at = plan_at(S)
-    right = S.memory[at + RIGHT]
-    ended = np.int64(S.memory[at + ENDED])
-    while ended < planned(S) and S.memory[reservation(S, _ending(S, ended)) + END] <= time:
-        if S.memory[reservation(S, _ending(S, ended)) + BEGIN] < right:
-            _open_reservation(S, _ending(S, ended))
+    A = plan_of(S)
+    right, ended = A.right, A.ended
+    while ended < A.count and A.reservations[A.by_end[ended]].end <= time:
+        if A.reservations[A.by_end[ended]].begin < right:
+            _open_reservation(S, A.by_end[ended])
         ended += 1
-    while ended > 0 and S.memory[reservation(S, _ending(S, ended - 1)) + END] > time:
+    while ended > 0 and A.reservations[A.by_end[ended - 1]].end > time:
         ended -= 1
-        if S.memory[reservation(S, _ending(S, ended)) + BEGIN] < right:
-            _shut_reservation(S, _ending(S, ended))
-    S.memory[at + ENDED] = np.float64(ended)
-    S.memory[at + LEFT] = time
+        if A.reservations[A.by_end[ended]].begin < right:
+            _shut_reservation(S, A.by_end[ended])
+    A.ended = ended
+    A.left = time
 
 
 @core
 def move_right_end(S: State, time: float) -> None:
     """The window ends before `time`."""
-    at = plan_at(S)
-    left = S.memory[at + LEFT]
-    entered = np.int64(S.memory[at + ENTERED])
-    while entered < planned(S) and S.memory[reservation(S, _beginning(S, entered)) + BEGIN] < time:
-        if S.memory[reservation(S, _beginning(S, entered)) + END] > left:
-            _shut_reservation(S, _beginning(S, entered))
+    A = plan_of(S)
+    left, entered = A.left, A.entered
+    while entered < A.count and A.reservations[A.by_begin[entered]].begin < time:
+        if A.reservations[A.by_begin[entered]].end > left:
+            _shut_reservation(S, A.by_begin[entered])
         entered += 1
-    while entered > 0 and S.memory[reservation(S, _beginning(S, entered - 1)) + BEGIN] >= time:
+    while entered > 0 and A.reservations[A.by_begin[entered - 1]].begin >= time:
         entered -= 1
-        if S.memory[reservation(S, _beginning(S, entered)) + END] > left:
-            _open_reservation(S, _beginning(S, entered))
-    S.memory[at + ENTERED] = np.float64(entered)
-    S.memory[at + RIGHT] = time
+        if A.reservations[A.by_begin[entered]].end > left:
+            _open_reservation(S, A.by_begin[entered])
+    A.entered = entered
+    A.right = time
 
 
 @core
@@ -208,11 +201,10 @@ def show_open_now(S: State, length: float) -> None:
 @core
 def _next_release(S: State) -> float:
     """When the next GPUs are released or no longer reserved; never: infinite."""
-    at = plan_at(S)
-    holder, ended = np.int64(S.memory[at + HOLDER]), np.int64(S.memory[at + ENDED])
-    time = S.jobs[holder].key if holder >= 0 else np.inf
-    if ended < planned(S):
-        time = min(time, S.memory[reservation(S, _ending(S, ended)) + END])
+    A = plan_of(S)
+    time = S.jobs[A.holder].key if A.holder >= 0 else np.inf
+    if A.ended < A.count:
+        time = min(time, A.reservations[A.by_end[A.ended]].end)
     return time
 
 

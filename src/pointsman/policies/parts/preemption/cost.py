@@ -7,7 +7,7 @@ be preempted in turn. The multiple is larger where preemptions have taken more t
 
 import numpy as np
 
-from pointsman.policies.sdk import Int, State, core, since_checkpoint
+from pointsman.policies.sdk import Int, Record, State, core, number, since_checkpoint, whole
 
 PERIOD_MS = 600_000
 """The budget is looked at once in so long."""
@@ -16,8 +16,13 @@ STEPS = 4.0
 HOUR_MS = 3.6e6
 HIGHEST = 2.0**20
 HIGHEST_GPU_MS = 2.0**53
-SCARCITY, PERIOD, BUDGET_MEMORY = range(3)
-"""Of what is kept in State.memory: the factor by which costs count for more (0 stands for 1), and the last period."""
+
+
+class Budget(Record):
+    """What preemptions may take."""
+
+    scarcity = number("by how much their costs count for more; 0 stands for 1")
+    period = whole("the last period in which it was looked at")
 
 
 @core
@@ -68,32 +73,32 @@ def cost_changes_at(S: State, j: Int, done: float) -> float:
 
 
 @core
-def scarcity(S: State, memory: Int) -> float:
+def scarcity(budget: Budget) -> float:
     """By how much costs count for more than they are."""
-    return max(1.0, S.memory[memory + SCARCITY])
+    return max(1.0, budget.scarcity)
 
 
 @core
-def _needed(S: State, budget: float) -> float:
-    """The least power of two that is not below the square of what preemptions have taken over their budget, a share of
-    all GPU time; preemptions of more than an hour have a smaller one.
+def _needed(S: State, share: float) -> float:
+    """The least power of two that is not below the square of what preemptions have taken over their budget, this share
+    of all GPU time; preemptions of more than an hour have a smaller one.
     """
     cost, d = cost_ms(S, np.inf), 1.0
     if cost > 0.0:
         taken = S.g[0].preempted_gpu_ms / (S.gpus.shape[0] * S.g[0].now)
-        over = taken / (budget * min(1.0, HOUR_MS / cost))
+        over = taken / (share * min(1.0, HOUR_MS / cost))
         while d < over * over and d < HIGHEST:
             d *= 2.0
     return d
 
 
 @core
-def review_budget(S: State, memory: Int, budget: float) -> bool:
+def review_budget(S: State, budget: Budget, share: float) -> bool:
     """Whether costs count for more or less than before, since a new period has begun."""
-    period = np.float64(S.g[0].now // PERIOD_MS)
-    if S.memory[memory + PERIOD] == period:
+    period = S.g[0].now // PERIOD_MS
+    if budget.period == period:
         return False
-    S.memory[memory + PERIOD] = period
-    before = scarcity(S, memory)
-    S.memory[memory + SCARCITY] = _needed(S, budget)
-    return bool(S.memory[memory + SCARCITY] != before)
+    budget.period = period
+    before = scarcity(budget)
+    budget.scarcity = _needed(S, share)
+    return bool(budget.scarcity != before)

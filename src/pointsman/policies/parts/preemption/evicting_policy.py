@@ -1,11 +1,26 @@
 """What policies that preempt let their users choose: what a preemption must gain, and how long a job may wait."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from pointsman.inputs.durations import duration
-from pointsman.policies.parts.preemption.bounded_waiting import DOUBLING_COST_MS
+from pointsman.policies.parts.offers import Offered
+from pointsman.policies.parts.preemption.overdue import OverdueJobs
 from pointsman.policies.parts.said_of_waits import said_of_limit
-from pointsman.policies.sdk import RUNNING, CompiledPolicy, Standing, milliseconds, parameter
+from pointsman.policies.sdk import (
+    RUNNING,
+    CompiledPolicy,
+    OfJob,
+    Record,
+    Standing,
+    derived,
+    milliseconds,
+    parameter,
+    part,
+    whole,
+)
+
+DOUBLING_COST_MS = 1_800_000.0
+"""What a preemption costs each GPU where limits are twice as long as where it costs nothing."""
 
 COST_WEIGHT_MEANING = "how many times what a preemption costs its gain must exceed; 0: costs do not count"
 PATIENCE_MEANING = (
@@ -14,8 +29,19 @@ PATIENCE_MEANING = (
 )
 
 
+class WaitingMemory(Record):
+    """Of jobs that wait (`bounded_waiting`)."""
+
+    overdue = part(OverdueJobs, "those that have waited longer than their limits")
+    granted_gpus = whole("what jobs with a grant request")
+    none_until_ms = whole("until when there is no other grant", unit="ms")
+
+
 class EvictingPolicy(CompiledPolicy):
     """A policy whose preemptions can be weighed against what they cost, and whose waits can be bounded."""
+
+    memory: ClassVar[type[Record]] = WaitingMemory
+    kept: ClassVar[type[OfJob]] = Offered
 
     cost_weight: float = parameter(0.0, COST_WEIGHT_MEANING, ge=0)
     patience_s: float = parameter(0.0, PATIENCE_MEANING, unit="s", ge=0)
@@ -59,7 +85,7 @@ class EvictingPolicy(CompiledPolicy):
         """How many times longer limits are because preemptions have taken too much GPU time."""
         return 1.0
 
-    def _bound_ms(self) -> list[float]:
-        """Parameters of `bounded_waiting`, times in ms."""
-        patience_s = self.patience_s if self._bounds_waits else 0.0
-        return [milliseconds(patience_s), self.patience_growth, milliseconds(self.grant_s), self.grant_share]
+    @derived
+    def patience_ms(self) -> int:
+        """The patience, where waits are bounded; else 0."""
+        return int(milliseconds(self.patience_s)) if self._bounds_waits else 0

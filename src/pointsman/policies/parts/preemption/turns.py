@@ -11,7 +11,6 @@ from pointsman.policies.parts.levels import NETWORK, NODE, best_level
 from pointsman.policies.parts.offers import queue_for
 from pointsman.policies.parts.preemption.bounded_waiting import (
     FIRST_KEY,
-    PATIENCE_MS,
     goes_first,
     has_started,
     join_overdue,
@@ -19,6 +18,7 @@ from pointsman.policies.parts.preemption.bounded_waiting import (
     next_grant,
     watch_wait,
 )
+from pointsman.policies.parts.preemption.evicting_policy import EvictingPolicy
 from pointsman.policies.sdk import (
     OK,
     QUOTA,
@@ -34,26 +34,28 @@ from pointsman.policies.sdk import (
     running_index,
     set_alarm,
     start_or_evict,
+    view_of,
 )
 
 LEAST_TRY_MS = 60_000
+params = view_of(EvictingPolicy)
 
 
 @core
-def bounds_waits(S: State, params: Int) -> bool:
+def bounds_waits(S: State) -> bool:
     """Whether waits are bounded."""
-    return bool(S.params[params + PATIENCE_MS] > 0.0)
+    return bool(params(S).patience_ms > 0)
 
 
 @core
-def _until_all_may_be_preempted(S: State, quantum_ms: float) -> Int:
+def _until_all_may_be_preempted(S: State, quantum_ms: Int) -> Int:
     """When all jobs that run or start now may be preempted, and have stopped, with time to spare."""
     g = S.g[0]
-    return g.now + max(LEAST_TRY_MS, 2 * (np.int64(quantum_ms) + g.start_ms + g.restore_ms + g.stop_ms))
+    return g.now + max(LEAST_TRY_MS, 2 * (quantum_ms + g.start_ms + g.restore_ms + g.stop_ms))
 
 
 @core
-def _go_first(S: State, j: Int, quantum_ms: float) -> None:
+def _go_first(S: State, j: Int, quantum_ms: Int) -> None:
     """Job `j`, which has a grant, waits, until it has been of no use."""
     dequeue(S, j)
     queue_for(S, j, FIRST_KEY, NETWORK)
@@ -61,30 +63,30 @@ def _go_first(S: State, j: Int, quantum_ms: float) -> None:
 
 
 @core
-def take_turn(S: State, j: Int, params: Int, quantum_ms: float, dearness: float) -> None:
+def take_turn(S: State, j: Int, quantum_ms: Int, dearness: float) -> None:
     """Job `j`, which has just queued, goes first, or is called when it has waited too long."""
     if goes_first(S, j):
         _go_first(S, j, quantum_ms)
-    elif bounds_waits(S, params):
-        watch_wait(S, j, params, dearness)
+    elif bounds_waits(S):
+        watch_wait(S, j, dearness)
 
 
 @core
-def be_called(S: State, j: Int, params: Int, memory: Int, dearness: float) -> None:
+def be_called(S: State, j: Int, dearness: float) -> None:
     """A timer of waiting job `j` has passed: a grant that has not led to a start lapses; a job that has waited too long
     is overdue.
     """
     if goes_first(S, j) and S.jobs[j].claims == 0:
-        let_lapse(S, j, params, memory)
-    if bounds_waits(S, params) and not goes_first(S, j):
-        join_overdue(S, j, params, memory, dearness)
+        let_lapse(S, j)
+    if bounds_waits(S) and not goes_first(S, j):
+        join_overdue(S, j, dearness)
 
 
 @core
-def grant_first_places(S: State, params: Int, memory: Int, quantum_ms: float) -> None:
+def grant_first_places(S: State, quantum_ms: Int) -> None:
     """Jobs that have waited too long go first."""
     while True:
-        j = next_grant(S, params, memory)
+        j = next_grant(S)
         if j < 0:
             return
         _go_first(S, j, quantum_ms)
@@ -130,10 +132,10 @@ def others_are_held_back(S: State) -> bool:
 
 
 @core
-def note_answer(S: State, j: Int, reason: Int, memory: Int) -> bool:
+def note_answer(S: State, j: Int, reason: Int) -> bool:
     """Job `j` was offered a place, and this was the answer: whether the policy is to pass it over."""
     if reason == OK:
-        has_started(S, j, memory)
+        has_started(S, j)
     elif reason == QUOTA:
         close_queue(S, j)
     elif reason != RESERVED and goes_first(S, j):

@@ -1,15 +1,15 @@
-"""How many times their estimates jobs run, as told by the jobs that have completed: a histogram in State.memory, from
-`memory` on.
+"""How many times their estimates jobs run, as told by the jobs that have completed: a histogram.
 
 Its buckets are geometric: sixteen of each power of two.
 """
+
+from typing import Any
 
 import numpy as np
 
 from pointsman.policies.sdk import Int, State, core
 
 RUN_TIME_BUCKETS = 640
-"""Numbers of State.memory that the histogram takes."""
 _SHIFT, _ZERO, _PARTS = 48, 1023 << 4, 16
 _ONE = 65536.0
 """Where in the histogram jobs stand that run for as long as their estimates; none stands below 1."""
@@ -30,25 +30,25 @@ def _end_of(bucket: Int) -> float:
 
 
 @core
-def learn_run_time(S: State, j: Int, memory: Int) -> None:
+def learn_run_time(S: State, j: Int, run_times: Any) -> None:
     """Job `j` has completed."""
-    S.memory[memory + _bucket(S.jobs[j].executed, S.jobs[j].estimate)] += 1.0
+    run_times[_bucket(S.jobs[j].executed, S.jobs[j].estimate)] += 1.0
 
 
 @core
-def run_ratio(S: State, ran: Int, estimate: float, quantile: float, memory: Int) -> float:
+def run_ratio(ran: Int, estimate: float, quantile: float, run_times: Any) -> float:
     """How many times its estimate a job runs in all that has run for `ran` ms: a quantile of the completed jobs that
     ran so many times theirs. Without any: twice as long as it has run, or its estimate.
     """
     longer = 0.0
     first = _bucket(ran, estimate)
     for k in range(first, RUN_TIME_BUCKETS):
-        longer += S.memory[memory + k]
+        longer += run_times[k]
     if longer == 0.0 or first == RUN_TIME_BUCKETS - 1:
         return max(1.0, 2.0 * ran / max(1.0, estimate))
     shorter = 0.0
     k = first - 1
     while shorter < quantile * longer:
         k += 1
-        shorter += S.memory[memory + k]
+        shorter += run_times[k]
     return _end_of(k)

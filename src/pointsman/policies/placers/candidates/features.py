@@ -1,19 +1,13 @@
-"""What speaks against a candidate placement: six numbers, each the less the better (ours; ``docs/papers/marl.md``)."""
-
-from typing import Final
+"""What speaks against a candidate placement: six numbers (`Features`)."""
 
 import numpy as np
 
 from pointsman.policies.placers.candidates.neighbours import NEIGHBOURS, list_neighbours, rate_before
+from pointsman.policies.placers.declared import Features, PlacerMemory, WhileRunning
 from pointsman.policies.placers.sockets import broken_sockets
-from pointsman.policies.sdk import Int, State, cold, core, rate_beside_others, take_off, try_on, work_done
+from pointsman.policies.sdk import Int, State, cold, core, rate_beside_others, take_off, try_on, view_of, work_done
 
-SLOW_DOWN, HARM, SERVERS, RACKS, LEFT, BROKEN, FEATURES = range(7)
-"""Own slow-down, 1 / rate - 1; delay of running jobs, over the job's own work; servers, and racks, beyond the first;
-GPUs left over on its servers, in eights; sockets broken, in quarters.
-"""
-TABLE: Final = 128
-"""Where the features of the first candidate begin in State.memory; those of the others follow."""
+memory, running = view_of(PlacerMemory), view_of(WhileRunning)
 
 
 @core
@@ -27,7 +21,7 @@ def _left_ms(S: State, j: Int) -> float:
 @core
 def _delay(S: State, k: Int, own_ms: float) -> float:
     """Ms by which job `k` ends later if for `own_ms`, or until it ends, it runs at its rate beside the trial."""
-    before, beside = rate_before(S, k), S.jobs[k].s0
+    before, beside = rate_before(S, k), running(S, k).beside
     if beside >= before:
         return 0.0
     together = min(own_ms, _left_ms(S, k) / before)
@@ -35,25 +29,25 @@ def _delay(S: State, k: Int, own_ms: float) -> float:
 
 
 @core
-def _try(S: State, j: Int, at: Int) -> None:
+def _try(S: State, j: Int, F: Features) -> None:
     """Slow-down and harm of job `j` where State.place says."""
     before = try_on(S, j)
     rate = rate_beside_others(S, j)
     many = list_neighbours(S, j)
     for i in range(many):
         k = S.lists[NEIGHBOURS, i]
-        S.jobs[k].s0 = rate_beside_others(S, k)
+        running(S, k).beside = rate_beside_others(S, k)
     take_off(S, j, before)
     work = _left_ms(S, j)
     harm = 0.0
     for i in range(many):
         harm += _delay(S, S.lists[NEIGHBOURS, i], work / rate)
-    S.memory[at + SLOW_DOWN] = 1.0 / rate - 1.0
-    S.memory[at + HARM] = harm / work
+    F.slow_down = 1.0 / rate - 1.0
+    F.harm = harm / work
 
 
 @core
-def _span(S: State, at: Int) -> None:
+def _span(S: State, F: Features) -> None:
     """What State.place says of servers, racks, GPUs and sockets."""
     racks = left = broken = np.int64(0)
     last = np.int64(-1)
@@ -64,32 +58,23 @@ def _span(S: State, at: Int) -> None:
         last = N.rack
         left += N.free - P.gpus
         broken += broken_sockets(S, P.node, P.mask)
-    S.memory[at + SERVERS] = S.g[0].placed - 1.0
-    S.memory[at + RACKS] = racks - 1.0
-    S.memory[at + LEFT] = left / 8.0
-    S.memory[at + BROKEN] = broken / 4.0
+    F.servers = S.g[0].placed - 1.0
+    F.racks = racks - 1.0
+    F.left = left / 8.0
+    F.broken = broken / 4.0
 
 
 @cold
 def measure(S: State, j: Int, i: Int) -> None:
     """Write the features of candidate `i` of waiting job `j`, whose nodes stand in State.place in the order of their
-    index, into State.memory.
+    index.
     """
-    at = np.int64(TABLE + FEATURES * i)
-    _try(S, j, at)
-    _span(S, at)
+    F = features_of(S, i)
+    _try(S, j, F)
+    _span(S, F)
 
 
 @core
-def feature(S: State, i: Int, f: Int) -> float:
-    """A feature of candidate `i`."""
-    return S.memory[TABLE + FEATURES * i + f]
-
-
-@core
-def cost(S: State, i: Int, weights: np.ndarray, at: Int) -> float:
-    """Of candidate `i`, by the weights that begin at `at`."""
-    total = 0.0
-    for f in range(FEATURES):
-        total += weights[at + f] * feature(S, i, np.int64(f))
-    return total
+def features_of(S: State, i: Int) -> Features:
+    """Those of candidate `i`."""
+    return memory(S).features[i]

@@ -6,31 +6,31 @@ from typing import Final
 
 import numpy as np
 
-from pointsman.policies.sdk import RUNNING, VICTIMS, Int, State, all_send, core, rate_beside_others
+from pointsman.policies.placers.declared import PlacerMemory, WhileRunning
+from pointsman.policies.sdk import RUNNING, VICTIMS, Int, State, all_send, core, rate_beside_others, view_of
 from pointsman.types import Contention
 
 NEIGHBOURS: Final = VICTIMS  # the list of State.lists that they stand in; none is evicted meanwhile
 NODE_LINK: Final = int(Contention.NODE_LINK)
-STAMP, DECISION = 96, 97
-"""Where in State.memory the number of the last list stands, and that of the last before this decision."""
+memory, running = view_of(PlacerMemory), view_of(WhileRunning)
 
 
 @core
 def begin_decision(S: State) -> None:
     """Rates of running jobs noted so far hold no more, and jobs that began to run at this instant count."""
     all_send(S)
-    S.memory[DECISION] = S.memory[STAMP]
+    memory(S).listed_before = memory(S).listed
 
 
 @core
 def _add(S: State, many: Int, k: Int) -> Int:
     """Job `k` is a neighbour, if it runs and is not listed yet."""
-    K = S.jobs[k]
-    if K.state != RUNNING or K.s3 == S.memory[STAMP]:
+    M, K = memory(S), running(S, k)
+    if S.jobs[k].state != RUNNING or K.listed == M.listed:
         return many
-    if K.s3 <= S.memory[DECISION]:
-        K.s1 = 0.0
-    K.s3 = S.memory[STAMP]
+    if K.listed <= M.listed_before:
+        K.before = 0.0
+    K.listed = M.listed
     S.lists[NEIGHBOURS, many] = k
     return many + 1
 
@@ -61,7 +61,7 @@ def _add_of_uplinks(S: State, many: Int, j: Int) -> Int:
 @core
 def list_neighbours(S: State, j: Int) -> Int:
     """List the neighbours of job `j`, which is on trial; how many."""
-    S.memory[STAMP] += 1.0
+    memory(S).listed += 1
     many = np.int64(0)
     if S.g[0].factors > 0:
         i = S.jobs[j].part
@@ -76,7 +76,7 @@ def list_neighbours(S: State, j: Int) -> Int:
 @core
 def rate_before(S: State, k: Int) -> float:
     """The rate of running job `k` without a trial, worked out once a decision."""
-    K = S.jobs[k]
-    if K.s1 == 0.0:
-        K.s1 = rate_beside_others(S, k)
-    return K.s1
+    K = running(S, k)
+    if K.before == 0.0:
+        K.before = rate_beside_others(S, k)
+    return K.before

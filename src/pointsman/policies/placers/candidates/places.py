@@ -6,11 +6,10 @@ Where a node has room for all: each node with room, the fullest first, of idle o
 A candidate is kept as one number, from which its place is noted again.
 """
 
-from typing import Final
-
 import numpy as np
 
 from pointsman.policies.parts.gpu_marks import free_on
+from pointsman.policies.placers.declared import MOST_CANDIDATES, PlacerMemory
 from pointsman.policies.placers.filling import (
     clear_scores,
     fill_rack,
@@ -22,11 +21,20 @@ from pointsman.policies.placers.interference import is_idle
 from pointsman.policies.placers.lif import note_least_interference
 from pointsman.policies.placers.one_by_one import GPUS, note_one_by_one
 from pointsman.policies.placers.sockets import gpus_of
-from pointsman.policies.sdk import LARGEST, Int, State, cold, core, free_core_share, free_in, note_place, some_node_with
+from pointsman.policies.sdk import (
+    LARGEST,
+    Int,
+    State,
+    cold,
+    core,
+    free_core_share,
+    free_in,
+    note_place,
+    some_node_with,
+    view_of,
+)
 
-MOST: Final = 32
-LIST: Final = 64
-"""Where the numbers of the candidates begin in State.memory."""
+memory = view_of(PlacerMemory)
 PACKED, LB, LIF, SHAPE, OTHERS = 0, 1, 2, 3, 4
 """Numbers of candidates, SHAPE the only one of a job with a shape; from OTHERS on a node, and beyond all nodes a rack,
 twice.
@@ -39,7 +47,7 @@ free, the one with the most idle cores.
 
 @core
 def _add(S: State, many: Int, candidate: Int) -> Int:
-    S.memory[LIST + many] = np.float64(candidate)
+    memory(S).candidates[many] = candidate
     return many + 1
 
 
@@ -61,7 +69,7 @@ def _add_nodes(S: State, a: Int, need: Int) -> Int:
     for free in range(need, S.alts[a].gpus + 1):
         for n in range(S.nodes.shape[0]):
             node = np.int64(n)
-            if many < MOST - 2 and free_on(S, a, node) == free and not _is_like_another(S, a, node):
+            if many < MOST_CANDIDATES - 2 and free_on(S, a, node) == free and not _is_like_another(S, a, node):
                 many = _add(S, many, OTHERS + node)
     return many
 
@@ -85,7 +93,7 @@ def _add_racks(S: State, a: Int, need: Int) -> Int:
     """`packed`, and each rack with room in each order, but for two."""
     many = _add(S, np.int64(0), np.int64(PACKED))
     r = _next_rack(S, a, need, np.int64(-1))
-    while r >= 0 and many + ORDERS <= MOST - 2:
+    while r >= 0 and many + ORDERS <= MOST_CANDIDATES - 2:
         for order in range(ORDERS):
             many = _add(S, many, OTHERS + np.int64(S.nodes.shape[0]) + r * ORDERS + order)
         r = _next_rack(S, a, need, r)
@@ -94,12 +102,12 @@ def _add_racks(S: State, a: Int, need: Int) -> Int:
 
 @cold
 def list_candidates(S: State, j: Int, a: Int) -> Int:
-    """List the candidate placements of waiting job `j`, which fits alternative `a`, in State.memory; how many."""
+    """List the candidate placements of waiting job `j`, which fits alternative `a`; how many."""
     need = S.classes[S.jobs[j].cls].gpus
     if S.classes[S.jobs[j].cls].per_node > 0:
         return _add(S, np.int64(0), np.int64(SHAPE))
     many = _add_nodes(S, a, need) if some_node_with(S, S.alts[a], need) else _add_racks(S, a, need)
-    if need > 1 or many == MOST - 2:  # else both are in the list
+    if need > 1 or many == MOST_CANDIDATES - 2:  # else both are in the list
         many = _add(S, _add(S, many, np.int64(LB)), np.int64(LIF))
     return many
 
@@ -124,7 +132,7 @@ def _note_rack(S: State, j: Int, a: Int, r: Int, order: Int) -> None:
 @cold
 def note_candidate(S: State, j: Int, a: Int, i: Int) -> None:
     """Note candidate `i` of job `j`, as listed, in State.place."""
-    candidate = np.int64(S.memory[LIST + i])
+    candidate = memory(S).candidates[i]
     need = S.classes[S.jobs[j].cls].gpus
     beyond = candidate - OTHERS - S.nodes.shape[0]
     if candidate == PACKED:

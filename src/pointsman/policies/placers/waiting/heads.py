@@ -8,8 +8,6 @@ import numpy as np
 
 from pointsman.policies.parts.backfill import has_room
 from pointsman.policies.parts.reserving.overdue_heads import (
-    HEAD_MEMORY,
-    HEAD_PARAMS,
     become_head,
     first_overdue,
     longest_in_time,
@@ -17,45 +15,47 @@ from pointsman.policies.parts.reserving.overdue_heads import (
     ratio_to_come,
 )
 from pointsman.policies.parts.reserving.reserved_gpus import hide_reserved, unhide_reserved
-from pointsman.policies.placers.waiting.patience import BY_ESTIMATE, takes_what_is_free
-from pointsman.policies.sdk import ACTIVE, Int, State, before, blocked, close_queue, cold, core, over_limit
+from pointsman.policies.placers.declared import PlacerMemory, WhileWaiting
+from pointsman.policies.placers.waiting.patience import takes_what_is_free
+from pointsman.policies.sdk import ACTIVE, Int, State, before, blocked, close_queue, cold, core, over_limit, view_of
 
-HEADS = BY_ESTIMATE + 1
-"""Where the parameters of the part begin in State.params."""
-AFTER_HEADS = HEADS + HEAD_PARAMS
-OVERDUE = 2048
-"""Where State.memory has what the part keeps, and behind it:"""
-PHASE, NEXT, RATIO = OVERDUE + HEAD_MEMORY, OVERDUE + HEAD_MEMORY + 1, OVERDUE + HEAD_MEMORY + 2
-"""Phase of this cycle; the overdue job to try next, as slot + 1; how many times its estimate a job runs."""
-BEGIN, TRY_OVERDUE, FILL, REST = 0.0, 1.0, 2.0, 3.0
+memory = view_of(PlacerMemory)
+waiting = view_of(WhileWaiting)
+BEGIN, TRY_OVERDUE, FILL, REST = range(4)
 
 
 @core
 def _next_overdue(S: State) -> Int:
     """The next overdue job that takes what is free; -1 if there is none. Those before it that do not are heads."""
     while True:
-        j = next_overdue(S, np.int64(S.memory[NEXT]) - 1)
+        j = next_overdue(S, memory(S).next_overdue - 1)
         if j < 0:
             return j
-        S.memory[NEXT] = S.jobs[j].behind + 1.0
+        memory(S).next_overdue = S.jobs[j].behind + 1
         if over_limit(S, j):
             close_queue(S, j)
         elif takes_what_is_free(S, j, S.jobs[j].cls):
             return j
         else:
-            become_head(S, j, np.int64(HEADS))
+            become_head(S, j)
+
+
+@core
+def _is_too_late(S: State, j: Int, longest: float) -> bool:
+    """Whether waiting job `j` would end too late, or was told to wait."""
+    return bool(S.jobs[j].estimate > longest or waiting(S, j).again_ms > S.g[0].now)
 
 
 @core
 def _first_in_time(S: State, c: Int) -> Int:
-    """The first job of class `c` that takes what is free, was not told to wait (until its s1), and ends by the shadow
+    """The first job of class `c` that takes what is free, was not told to wait, and ends by the shadow
     times of heads; -1 if there is none.
     """
-    longest = longest_in_time(S, c, S.memory[RATIO])
+    longest = longest_in_time(S, c, memory(S).ratio)
     if longest < 0.0 or blocked(S, c) or not has_room(S, c):
         return np.int64(-1)
     j = np.int64(S.buckets[c].first)
-    while j >= 0 and (S.jobs[j].estimate > longest or S.jobs[j].s1 > S.g[0].now or not takes_what_is_free(S, j, c)):
+    while j >= 0 and (_is_too_late(S, j, longest) or not takes_what_is_free(S, j, c)):
         j = S.jobs[j].later
     return j
 
@@ -77,29 +77,29 @@ def _next_in_time(S: State) -> Int:
 @cold
 def next_around_heads(S: State) -> Int:
     """The next job of the first two phases; -1 if the third has begun."""
-    M = S.memory
-    if M[PHASE] == BEGIN:
+    M = memory(S)
+    if M.phase == BEGIN:
         S.g[0].reserved = 0
-        M[NEXT] = first_overdue(S, np.int64(OVERDUE)) + 1.0
-        M[PHASE] = TRY_OVERDUE
-    if M[PHASE] == TRY_OVERDUE:
+        M.next_overdue = first_overdue(S) + 1
+        M.phase = TRY_OVERDUE
+    if M.phase == TRY_OVERDUE:
         j = _next_overdue(S)
         if j >= 0:
             return j
-        M[RATIO] = ratio_to_come(S, np.int64(HEADS), np.int64(OVERDUE))
-        M[PHASE] = FILL if S.g[0].reserved > 0 else REST
-    if M[PHASE] == FILL:
+        M.ratio = ratio_to_come(S)
+        M.phase = FILL if S.g[0].reserved > 0 else REST
+    if M.phase == FILL:
         j = _next_in_time(S)
         if j >= 0:
             return j
         hide_reserved(S)
-        M[PHASE] = REST
+        M.phase = REST
     return np.int64(-1)
 
 
 @core
 def end_cycle(S: State) -> None:
     """No job starts any more: GPUs that were hidden are free again."""
-    if S.memory[PHASE] == REST:
+    if memory(S).phase == REST:
         unhide_reserved(S)
-    S.memory[PHASE] = BEGIN
+    memory(S).phase = BEGIN

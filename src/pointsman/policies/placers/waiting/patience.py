@@ -8,11 +8,22 @@ import numpy as np
 
 from pointsman.policies.parts.backfill import has_room
 from pointsman.policies.parts.levels import NETWORK, best_level
+from pointsman.policies.placers.declared import SJF, Placer, WhileRunning, WhileWaiting
 from pointsman.policies.placers.filling import clear_scores, note_compact
-from pointsman.policies.sdk import PENDING, Int, State, alternative_with_room, core, dequeue, enqueue, set_alarm
+from pointsman.policies.sdk import (
+    PENDING,
+    Int,
+    State,
+    alternative_with_room,
+    core,
+    dequeue,
+    enqueue,
+    set_alarm,
+    view_of,
+)
 
-PATIENCE, BY_ESTIMATE = 1, 2
-"""Where in State.params the share stands, and whether jobs go by their estimates."""
+params = view_of(Placer)
+waiting, running = view_of(WhileWaiting), view_of(WhileRunning)
 
 
 @core
@@ -21,7 +32,7 @@ def turn_of(S: State, j: Int) -> float:
     without an estimate.
     """
     estimate = S.jobs[j].estimate
-    return estimate if S.params[BY_ESTIMATE] != 0.0 and estimate >= 0.0 else 0.0
+    return estimate if params(S).order == SJF and estimate >= 0.0 else 0.0
 
 
 @core
@@ -32,7 +43,7 @@ def end_of_patience(S: State, j: Int) -> float:
     J = S.jobs[j]
     if S.classes[J.cls].per_node > 0 or J.overdue:
         return 0.0
-    lasts = np.ceil(S.params[PATIENCE] * J.estimate) if J.estimate > 0.0 else 0.0
+    lasts = np.ceil(params(S).patient_share * J.estimate) if J.estimate > 0.0 else 0.0
     return J.submit + lasts if lasts > 0.0 else 0.0
 
 
@@ -45,18 +56,27 @@ def is_patient(S: State, j: Int) -> bool:
 @core
 def wait_patiently(S: State, j: Int) -> None:
     """Job `j`, if it waits, joins its class; it is not patient if its duration is not known. While its patience
-    lasts, s0 is the level of a compact place.
+    lasts, its level is that of a compact place.
     """
-    J = S.jobs[j]
+    J, W = S.jobs[j], waiting(S, j)
     if J.state == PENDING:
         if J.bucket < 0:
+            W.again_ms = W.had_choice = 0
             enqueue(S, j, turn_of(S, j), end_of_patience(S, j))
         elif J.overdue and J.aux > 0.0:
             dequeue(S, j)
             enqueue(S, j, turn_of(S, j), 0.0)
         if J.aux > S.g[0].now and J.aux < J.alarm:
             set_alarm(S, j, np.int64(J.aux))
-        J.s0 = np.float64(best_level(S, j) if is_patient(S, j) else NETWORK)
+        W.level = best_level(S, j) if is_patient(S, j) else NETWORK
+
+
+@core
+def begin_to_run(S: State, j: Int) -> None:
+    """Job `j` has been started: nothing is left of what was kept of it while it waited."""
+    K = running(S, j)
+    K.beside = K.before = 0.0
+    K.listed = 0
 
 
 @core

@@ -5,6 +5,7 @@ import numpy as np
 from pointsman.engine.jit.compile import cold, core
 from pointsman.engine.rate_models.rates import row_of
 from pointsman.engine.state.records import Int, State
+from pointsman.learn.environments.compiled.declared import memory
 from pointsman.learn.environments.compiled.features.scale import log2, of_gpus, of_time, share
 from pointsman.learn.environments.compiled.window import can_start
 from pointsman.policies.pickers.gpu_pickers import NEAREST, choose_gpus
@@ -59,7 +60,7 @@ def write_places(S: State, window: np.ndarray, out: np.ndarray, at: Int, width: 
     for i in range(window.shape[0]):
         j = window[i]
         nodes = racks = np.int64(0)
-        if j >= 0 and can_start(S, j) and choose_gpus(S, j, np.int64(NEAREST)):
+        if j >= 0 and can_start(S, j) and choose_gpus(S, j, np.int64(NEAREST), memory(S).draws):
             nodes = S.g[0].placed
             racks = _racks_of_place(S)
         out[at] = 1.0 / nodes if nodes > 0 else 0.0

@@ -15,9 +15,10 @@ from pointsman.learn.environments.compiled.features.scale import log2, of_gpus, 
 from pointsman.learn.environments.compiled.window import may_wait
 from pointsman.policies.parts.backfill import has_room
 from pointsman.policies.parts.time_left import ms_left
-from pointsman.policies.placers.candidates.features import FEATURES, feature
-from pointsman.policies.placers.candidates.places import MOST, list_candidates, note_candidate
+from pointsman.policies.placers.candidates.features import features_of
+from pointsman.policies.placers.candidates.places import list_candidates, note_candidate
 from pointsman.policies.placers.candidates.prospects import is_compact_under, ms_until_compact, shorter_jobs
+from pointsman.policies.placers.declared import FEATURES, MOST_CANDIDATES
 from pointsman.policies.placers.filling import is_compact
 from pointsman.policies.placers.schedulers import destination, scheduler_of, was_forwarded
 from pointsman.policies.placers.waiting.patience import end_of_patience, is_patient
@@ -33,7 +34,8 @@ def shapes(slots: int, extent: Extent) -> dict[str, tuple[int, ...]]:
     """
     nodes, gpus, many = extent
     return {
-        "job": (JOB,), "owner": (many,), "candidates": (MOST, CANDIDATE), "touched": (MOST, nodes),
+        "job": (JOB,), "owner": (many,),
+        "candidates": (MOST_CANDIDATES, CANDIDATE), "touched": (MOST_CANDIDATES, nodes),
         "gpus": (gpus, ON_GPU), "nodes": (nodes, ON_NODE), "schedulers": (many, OF_SCHEDULER),
     }  # fmt: skip
 
@@ -80,8 +82,9 @@ def _write_candidates(S: State, j: Int, out: np.ndarray, at: Int, touched: Int) 
     for i in range(list_candidates(S, j, a)):
         note_candidate(S, j, a, np.int64(i))
         row = at + i * CANDIDATE
+        features = features_of(S, np.int64(i)).as_numbers
         for f in range(FEATURES):
-            x = max(0.0, feature(S, np.int64(i), np.int64(f)))
+            x = max(0.0, features[f])
             out[row + f] = x / (1.0 + x)
         out[row + FEATURES] = 1.0 if is_patient(S, j) and not is_compact(S, a, S.classes[S.jobs[j].cls].gpus) else 0.0
         out[row + FEATURES + 1] = 1.0
@@ -131,8 +134,8 @@ def observe(S: State, window: np.ndarray, out: np.ndarray) -> None:
     out[:] = 0.0
     nodes, gpus, many = np.int64(S.nodes.shape[0]), np.int64(S.gpus.shape[0]), S.g[0].schedulers
     candidates = JOB + many
-    touched = candidates + MOST * CANDIDATE
-    on_gpus = touched + MOST * nodes
+    touched = candidates + MOST_CANDIDATES * CANDIDATE
+    on_gpus = touched + MOST_CANDIDATES * nodes
     if window[0] >= 0:
         _write_job(S, window[0], out, np.int64(0))
         out[JOB + scheduler_of(S, window[0])] = 1.0

@@ -6,6 +6,7 @@ import numpy as np
 
 from pointsman.engine.jit.compile import core
 from pointsman.engine.state.records import Int, State
+from pointsman.learn.environments.compiled.declared import gpu
 from pointsman.learn.environments.compiled.features.scale import of_gpus, of_time
 from pointsman.policies.parts.time_left import ms_left
 
@@ -29,7 +30,7 @@ def _write_gpu(S: State, x: Int, place: Int, part: float, out: np.ndarray) -> No
     if place >= PLACES:
         return
     j = S.occupants[x, 0]
-    if S.gpus[x].s0 != 0.0:
+    if gpu(S, x).chosen:
         out[place] += part
     if j < 0:
         out[PLACES + place] += part
@@ -58,7 +59,7 @@ def observe(S: State, window: np.ndarray, out: np.ndarray) -> None:
     for n in range(S.nodes.shape[0]):
         N = S.nodes[n]
         for x in range(N.gpu0, N.gpu0 + N.gpus):
-            chosen += 1 if S.gpus[x].s0 != 0.0 else 0
+            chosen += 1 if gpu(S, x).chosen else 0
             if S.g[0].gpus <= MOST_GPUS:
                 _write_gpu(S, np.int64(x), np.int64(x), 1.0, out)
             else:

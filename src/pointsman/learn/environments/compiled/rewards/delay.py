@@ -4,14 +4,14 @@
 
 from pointsman.engine.jit.compile import core
 from pointsman.engine.state.records import Int, State
-from pointsman.learn.environments.compiled.columns import RATES
+from pointsman.learn.environments.compiled.declared import memory
 
 
 @core
 def flow(S: State) -> float:
     """Minus the jobs that wait, and what those that run lose by their rates, over the GPUs of the cluster."""
     g = S.g[0]
-    return (S.memory[RATES] - (g.pending + g.starting + g.running)) / g.gpus
+    return (memory(S).sums.rates - (g.pending + g.starting + g.running)) / g.gpus
 
 
 @core

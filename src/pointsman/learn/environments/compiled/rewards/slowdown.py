@@ -4,13 +4,13 @@ lengths.
 
 from pointsman.engine.jit.compile import core
 from pointsman.engine.state.records import Int, State
-from pointsman.learn.environments.compiled.columns import TAU, URGENCY
+from pointsman.learn.environments.compiled.declared import memory, params
 
 
 @core
 def flow(S: State) -> float:
     """Minus Σ τ / length of the jobs that wait or run."""
-    return -S.memory[URGENCY] * S.params[TAU]
+    return -memory(S).sums.urgency * params(S).tau_ms
 
 
 @core

@@ -6,14 +6,14 @@ adds up to the same for every policy.
 
 from pointsman.engine.jit.compile import core
 from pointsman.engine.state.records import Int, State
-from pointsman.learn.environments.compiled.columns import HOLD, RUN_RATE
+from pointsman.learn.environments.compiled.declared import memory, params
 
 
 @core
 def flow(S: State) -> float:
     """(Σ running GPUs x rate - h Σ waiting GPUs) / GPUs of the cluster."""
     g = S.g[0]
-    return (S.memory[RUN_RATE] - S.params[HOLD] * g.queued_gpus) / g.gpus
+    return (memory(S).sums.run_rate - params(S).hold * g.queued_gpus) / g.gpus
 
 
 @core

@@ -2,13 +2,13 @@
 
 from pointsman.engine.jit.compile import core
 from pointsman.engine.state.records import Int, State
-from pointsman.learn.environments.compiled.columns import RUN_RATE, TAU, WAIT_URGENCY
+from pointsman.learn.environments.compiled.declared import memory, params
 
 
 @core
 def flow(S: State) -> float:
     """Σ running GPUs x rate / GPUs of the cluster - Σ waiting τ / length."""
-    return S.memory[RUN_RATE] / S.g[0].gpus - S.memory[WAIT_URGENCY] * S.params[TAU]
+    return memory(S).sums.run_rate / S.g[0].gpus - memory(S).sums.wait_urgency * params(S).tau_ms
 
 
 @core
