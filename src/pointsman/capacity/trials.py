@@ -60,7 +60,7 @@ class Trials:
         return self._clusters[nodes]
 
     def figures(self, label: str, nodes: int | None = None) -> list[Figures]:
-        """Look up the figures of a policy with each seed, which `simulate` has made; by default on the whole cluster."""
+        """Look up the figures of a policy with each seed, made by `simulate`; by default on the whole cluster."""
         at = size_of(self.whole) if nodes is None else nodes
         return [self._known[label, run.seed, at] for run in self.runs[label]]
 
