@@ -97,7 +97,7 @@ ELSEWHERE = {
     "runs: give --set": ("cli/test_train_metarl.py", "meta.runs="),
     "is trained by {}, not --steps": ("cli/test_train_metarl.py", "meta.runs="),
     "(use it with --policy {}:{})": ("cli/test_training_directory.py", "use it with --policy"),
-    "use it as --policy {}:{}": ("learn/test_learned_policies.py", "use it as --policy"),
+    "use it as --policy {}:{}": ("learn/policies/test_learned_policies.py", "use it as --policy"),
     "give those you trained, --policy {}:DIR": ("cli/test_train.py", "topdrl:out/agent"),
     "go on with it by 'pointsman train": (
         "cli/test_train_scorer.py",

@@ -1,10 +1,12 @@
 """Values and documents that are damaged: a sentence, never a traceback."""
 
+from pathlib import Path
+
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 from pointsman.errors import UsageError
-from pointsman.inputs.config_file import parse_document, parse_value
+from pointsman.inputs.config_file import parse_document, parse_value, read_document
 
 
 class Anything(BaseModel):
@@ -50,3 +52,15 @@ def test_damaged_toml_gets_a_short_sentence(value: str) -> None:
 )
 def test_values_are_yaml_and_what_is_not_is_text(text: str, value: object) -> None:
     assert parse_value(text, origin="--set x") == value
+
+
+def test_a_wrong_value_of_toml_has_its_line_where_its_key_is_there_once(tmp_path: Path) -> None:
+    class Two(BaseModel):
+        model_config = ConfigDict(extra="forbid")
+        a: int = 0
+        b: int = 0
+
+    path = tmp_path / "x.toml"
+    path.write_text('a = 1\n\nb = "x"\n')
+    with pytest.raises(UsageError, match=r"x\.toml:3: "):
+        read_document(path, Two)

@@ -37,6 +37,7 @@ SHOWN = {
     "capacity": Room(("capacity", "cli/test_capacity.py", "cli/test_savings.py")),
     "report": Room(("report", "cli/test_as_logged.py", "cli/test_compare.py", "cli/test_price.py")),
     "sweeps": Room(("sweeps", "cli/test_grid.py", "cli/test_price.py", "cli/test_resume.py", "cli/test_compare.py")),
+    "inputs": Room(("inputs", "report/test_units.py", "cli/test_bad_places.py")),
     "speed": Room(("speed", "engine/rate_models")),
     "api.py": Room(("api",)),
     "experiment.py": Room(("experiment",)),

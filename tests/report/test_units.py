@@ -24,8 +24,8 @@ def test_signed_percentages(ratio: float | None, text: str) -> None:
 
 
 def test_numbers() -> None:
-    assert [digits(x) for x in (0, 1, 9.999, 12.345, 1234.5, 0.01234, -3.14159)] == [
-        "0", "1", "10", "12.3", "1,234", "0.0123", "-3.14",
+    assert [digits(x) for x in (0, 1, 9.999, 12.345, 1234.5, 0.01234, -3.14159, 1e-6)] == [
+        "0", "1", "10", "12.3", "1,234", "0.0123", "-3.14", "0.000001",
     ]  # fmt: skip
     assert [count(x) for x in (None, 12345, 2.5)] == ["–", "12,345", "2.5"]
 

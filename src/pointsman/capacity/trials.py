@@ -47,25 +47,25 @@ class Trials:
 
     @cached_property
     def runs(self) -> dict[str, list[Run]]:
-        """Of each policy, by its label."""
+        """List the runs of each policy, by its label."""
         found: dict[str, list[Run]] = {}
         for run in runs_of(self.spec):
             found.setdefault(run.label, []).append(run)
         return found
 
     def cluster_of(self, nodes: int) -> Cluster:
-        """The cluster with so many nodes."""
+        """Make the cluster with this number of nodes."""
         if nodes not in self._clusters:
             self._clusters[nodes] = scaled(self.whole, nodes)
         return self._clusters[nodes]
 
     def figures(self, label: str, nodes: int | None = None) -> list[Figures]:
-        """Those of a policy with each seed, which `simulate` has made; by default on the whole cluster."""
+        """Look up the figures of a policy with each seed, made by `simulate`; by default on the whole cluster."""
         at = size_of(self.whole) if nodes is None else nodes
         return [self._known[label, run.seed, at] for run in self.runs[label]]
 
     def simulate(self, asked: Sequence[tuple[str, int]], tell: Callable[[float], None] = lambda _: None) -> None:
-        """Simulate policies on clusters of so many nodes, with each seed, where it is not known what comes of it.
+        """Simulate policies on clusters of these numbers of nodes, with each seed, where the figures are not known.
 
         `tell` is told the share that is done.
         """
