@@ -192,7 +192,6 @@ class Contention(IntEnum):
     MAX_MIN = 2
     DUTY_CYCLE = 3
     NODE_LINK = 4
-    ITERATIONS = 5  # the law of node links, one transfer at a time (§9); a rate model of its own
 
 
 CONTENTION_NAMES: Final[dict[str, Contention]] = {

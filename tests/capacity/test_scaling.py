@@ -4,18 +4,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pointsman.capacity.scaling import divided, scaled, size_of
+from pointsman.capacity.scaling import divide, scaled, size_of
 from pointsman.cluster import load_cluster
 from pointsman.errors import UsageError
 
 
 @given(st.integers(0, 300), st.lists(st.integers(1, 50), min_size=1, max_size=6))
 def test_parts_are_in_proportion_and_never_shrink(whole: int, weights: list[int]) -> None:
-    parts, more = divided(whole, weights), divided(whole + 1, weights)
+    parts, more = divide(whole, weights), divide(whole + 1, weights)
     assert sum(parts) == whole
     assert all(one <= other for one, other in zip(parts, more, strict=True))
     assert all(abs(part - whole * w / sum(weights)) < len(weights) for part, w in zip(parts, weights, strict=True))
-    assert divided(sum(weights), weights) == weights
+    assert divide(sum(weights), weights) == weights
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 from pointsman import Workload, read_workload
 from pointsman.errors import InputError, UsageError
-from pointsman.workload.readers.named_columns import named
+from pointsman.workload.readers.named_columns import parse_columns
 
 SLURM = {"submit_s": "Submit", "gpus": "TRES", "duration_s": "Elapsed", "user": "Who", "status": "State"}
 Table = Callable[[str], Path]
@@ -63,7 +63,7 @@ def test_epochs_and_ends(table: Table) -> None:
 )
 def test_what_is_no_list_of_columns(text: str, said: str) -> None:
     with pytest.raises(UsageError) as caught:
-        named([text])
+        parse_columns([text])
     assert said in str(caught.value)
 
 

@@ -27,7 +27,7 @@ class Target:
         """Whether it is so; an unknown metric is not."""
         return value is not None and OPERATORS[self.comparison](value, self.limit)
 
-    def said(self, value: float | None) -> str:
+    def render(self, value: float | None) -> str:
         """The metric, or the limit, as people read it."""
         if value is None:
             return "unknown"
@@ -87,7 +87,7 @@ def sentence(curves: Sequence[Curve], target: Target, nodes: Callable[[int], str
     ]
     unable = [c for c in curves if c.answer is None]
     told += [f"{c.policy} does not meet it with up to {counted(c.points[-1].gpus, 'GPU')}" for c in unable]
-    limit = f"{target.metric} {target.comparison} {target.said(target.limit)}"
+    limit = f"{target.metric} {target.comparison} {target.render(target.limit)}"
     return f"Target {limit}: {', '.join(told)}."
 
 

@@ -56,8 +56,8 @@ class Capacity:
     def _row(self, curve: Curve) -> tuple[str, ...]:
         now = next(point for point in curve.points if point.nodes == self.nodes)
         least = curve.answer
-        found = (count(least.gpus), count(least.nodes), self.target.said(least.value)) if least else (NOTHING,) * 3
-        return (curve.policy, *found, self.target.said(now.value))
+        found = (count(least.gpus), count(least.nodes), self.target.render(least.value)) if least else (NOTHING,) * 3
+        return (curve.policy, *found, self.target.render(now.value))
 
     def records(self) -> list[dict[str, Any]]:
         """A row for each policy and size, as in ``capacity.csv``."""

@@ -36,7 +36,7 @@ def _scale(spec: ClusterSpec, nodes: int) -> ClusterSpec:
     if spec.nodes:
         return spec.model_copy(update={"nodes": _groups(spec.nodes, nodes)})
     in_rack = [sum(group.nodes for group in kind.nodes) for kind in spec.racks]
-    shares = divided(nodes, [kind.count * one for kind, one in zip(spec.racks, in_rack, strict=True)])
+    shares = divide(nodes, [kind.count * one for kind, one in zip(spec.racks, in_rack, strict=True)])
     racks: list[Rack] = []
     for kind, one, share in zip(spec.racks, in_rack, shares, strict=True):
         full, rest = divmod(share, one)
@@ -48,7 +48,7 @@ def _scale(spec: ClusterSpec, nodes: int) -> ClusterSpec:
 
 
 def _groups(groups: Sequence[NodeGroup], nodes: int) -> tuple[NodeGroup, ...]:
-    shares = divided(nodes, [group.nodes for group in groups])
+    shares = divide(nodes, [group.nodes for group in groups])
     return tuple(
         NodeGroup(type=group.type, count=share, partitions=group.partitions)
         for group, share in zip(groups, shares, strict=True)
@@ -56,7 +56,7 @@ def _groups(groups: Sequence[NodeGroup], nodes: int) -> tuple[NodeGroup, ...]:
     )
 
 
-def divided(whole: int, weights: Sequence[int]) -> list[int]:
+def divide(whole: int, weights: Sequence[int]) -> list[int]:
     """`whole` in whole parts in proportion to `weights`, by Sainte-Laguë: no part of a larger whole is smaller."""
     parts = [0] * len(weights)
     for _ in range(whole):

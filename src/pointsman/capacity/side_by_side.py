@@ -18,7 +18,7 @@ def curves(
         policies: their names.
         first: nodes of the first cluster.
         most: nodes of the largest.
-        gpus_of: the GPUs of a cluster of so many nodes.
+        gpus_of: the GPUs of a cluster by its number of nodes.
         target: what is to be met.
         measure: what simulates.
     """

@@ -48,7 +48,7 @@ def _units(name: str, options: Mapping[str, Any]) -> list[str]:
 
 
 def _announce(missing: int) -> None:
-    """Say that the command will be slow to start, if so many parts must be compiled first."""
+    """Say that the command will be slow to start, if `missing` parts must be compiled first."""
     if not missing:
         return
     parts, them = (f"{missing} parts", "them") if missing > 1 else ("1 part", "it")

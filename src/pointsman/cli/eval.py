@@ -168,6 +168,6 @@ def _explain(practice: "JobsConfig", numbers: list[int]) -> None:
     meanings = "; ".join(f"{name}: {meaning}" for name, meaning in MEASURES.items())
     held_out = f"held-out seeds: {', '.join(map(str, numbers))}"
     typer.echo(
-        f"\n{practice.told()}; {held_out}.\n"
+        f"\n{practice.describe()}; {held_out}.\n"
         f"Interquartile means over trainings and seeds [95 % bootstrap interval]. {meanings}."
     )

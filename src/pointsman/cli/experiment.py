@@ -26,7 +26,7 @@ from pointsman.inputs.messages import fault_of
 from pointsman.inputs.option_types import Params, once_each
 from pointsman.policies.registry import CONFIGURED, LEARNED, get_policy, policy_names
 from pointsman.speed import load_catalogue
-from pointsman.workload.readers.named_columns import named
+from pointsman.workload.readers.named_columns import parse_columns
 from pointsman.workload.readers.read import filters
 
 OVERHEADS = "overheads"
@@ -129,7 +129,7 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "seeds": _seeds,
     "workload_seeds": partial(_seeds, flag="--workload-seeds"),
     "only": filters,
-    "columns": named,
+    "columns": parse_columns,
     "ignore": _parts,
     "keep_columns": _parts,
     "congestion": parse_congestion,

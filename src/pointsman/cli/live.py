@@ -69,9 +69,7 @@ def start(
     poll: Annotated[float, typer.Option("--poll", metavar="SECONDS", help="Interval between looks at jobs.")] = 0.1,
     simulate: Annotated[
         float | None,
-        typer.Option(
-            metavar="SPEED", help="Simulate the jobs instead of running them, so many times as fast as real time."
-        ),
+        typer.Option(metavar="SPEED", help="Simulate the jobs instead of running them, at SPEED times real time."),
     ] = None,
 ) -> None:
     """Start the daemon: it schedules submitted jobs on this machine until it is stopped."""

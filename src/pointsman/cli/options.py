@@ -166,7 +166,8 @@ class WithOptions(TyperCommand):
         """None are known when typer makes the command."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """As of any command; an option that takes one value is given once, or the last would win without a word.
+        """Parses as any command does; an option that takes one value is given once, or the last would win without a
+        word.
 
         Raises:
             UsageError: it is given twice.

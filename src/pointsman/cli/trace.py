@@ -247,11 +247,11 @@ def read(
     """The jobs of a log by the options that all commands on logs have."""
     from pointsman.cli.results import command_line
     from pointsman.workload import read_workload
-    from pointsman.workload.readers.named_columns import named
+    from pointsman.workload.readers.named_columns import parse_columns
     from pointsman.workload.readers.read import filters
 
     given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
-    mapped = named(columns) if columns else None
+    mapped = parse_columns(columns) if columns else None
     return read_workload(
         file, format=trace_format, only=filters(only or []), columns=mapped, keep_columns=_split(keep_columns or []),
         command=command_line(), **given,

@@ -129,7 +129,7 @@ def train(
         check_jobs(made.practice)
         _show(made)
         return
-    screen.note(made.practice.told())
+    screen.note(made.practice.describe())
     if name in GOES_BY and on == "local":
         prepare_code(["packed", name], made.practice.options())
     runs = [_Run(made, seed + k, steps or 0, device, threads, resume, command_line()) for k in range(seeds)]

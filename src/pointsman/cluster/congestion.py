@@ -53,7 +53,7 @@ def congested(layout: Layout, congestion: Mapping[str, float]) -> Layout:
     return replace(layout, bandwidth_bytes_per_s=bandwidth)
 
 
-def told(layout: Layout, congestion: Mapping[str, float], *, models: bool) -> list[str]:
+def describe_congestion(layout: Layout, congestion: Mapping[str, float], *, models: bool) -> list[str]:
     """What a run must say of it, whose jobs name `models` or do not: what was used, and what is of no effect."""
     said = {name: f"the congestion {name}={factor:g}" for name, factor in congestion.items()}
     if not models:

@@ -10,7 +10,7 @@ from pointsman.engine.setup.prepare import Prepared
 from pointsman.explain.co_location import Offer, Partner, RoomBeside
 from pointsman.inputs.durations import digits, duration
 from pointsman.inputs.messages import counted
-from pointsman.types import NEVER_MS, Contention, JobState, Reason
+from pointsman.types import NEVER_MS, JobState, Reason
 
 NAMED = 3
 """Jobs that a sentence names; the others are counted."""
@@ -19,7 +19,7 @@ NAMED = 3
 def shares(simulation: Simulation) -> bool:
     """Whether jobs that run at rates may share GPUs."""
     g = simulation.handle.state.g[0]
-    return int(g["jobs_per_gpu"]) > 1 and int(g["contention"]) != Contention.ITERATIONS
+    return int(g["jobs_per_gpu"]) > 1 and not g["counts_iterations"]
 
 
 class BesideOthers:

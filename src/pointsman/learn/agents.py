@@ -142,7 +142,7 @@ def recipe(name: str, settings: Settings) -> Recipe:
         if given not in kinds:
             raise UsageError(f"--set {given}.…: {name} has no part {given!r:.60} ({did_you_mean(given, kinds)})")
     values = {part: {**agent.settings.get(part, {}), **settings.get(part, {})} for part in kinds}
-    network, algorithm = (made(part, kinds[part], values[part]) for part in (agent.name, agent.algorithm))
+    network, algorithm = (make_part(part, kinds[part], values[part]) for part in (agent.name, agent.algorithm))
     return Recipe(agent, network, algorithm, practice_config(values[PRACTICE]))
 
 
@@ -172,7 +172,7 @@ def practice_config(values: Mapping[str, Any]) -> PracticeConfig:
     Raises:
         UsageError: there is no such parameter, or a value is wrong.
     """
-    return made(PRACTICE, PracticeConfig, values)
+    return make_part(PRACTICE, PracticeConfig, values)
 
 
 def kinds_of(agent: Agent) -> dict[str, type[Config]]:
@@ -196,7 +196,7 @@ def _load(place: str) -> Any:
     return getattr(import_module(module), name)
 
 
-def made(part: str, kind: type[C], values: Mapping[str, Any]) -> C:
+def make_part(part: str, kind: type[C], values: Mapping[str, Any]) -> C:
     """Settings of this kind; `part` is the name that they go by.
 
     Raises:

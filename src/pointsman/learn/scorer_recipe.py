@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from pointsman.errors import UsageError
 from pointsman.inputs.did_you_mean import did_you_mean
-from pointsman.learn.agents import PRACTICE, Settings, made
+from pointsman.learn.agents import PRACTICE, Settings, make_part
 from pointsman.learn.config import parameter
 from pointsman.learn.cross_entropy import Search
 from pointsman.learn.training_setup import JobsConfig, Load
@@ -59,7 +59,7 @@ def scorer_recipe(settings: Settings) -> ScorerRecipe:
         if given not in (ALGORITHM, PRACTICE):
             known = did_you_mean(given, (ALGORITHM, PRACTICE))
             raise UsageError(f"--set {given}.…: {AGENT} has no part {given!r:.60} ({known})")
-    search = made(ALGORITHM, Search, settings.get(ALGORITHM, {}))
+    search = make_part(ALGORITHM, Search, settings.get(ALGORITHM, {}))
     return ScorerRecipe(search, scorer_practice(settings.get(PRACTICE, {})))
 
 
@@ -69,4 +69,4 @@ def scorer_practice(values: Mapping[str, Any]) -> ScorerPractice:
     Raises:
         UsageError: there is no such parameter, or a value is wrong.
     """
-    return made(PRACTICE, ScorerPractice, values)
+    return make_part(PRACTICE, ScorerPractice, values)

@@ -83,7 +83,7 @@ class JobsConfig(Config):
         except ValueError:
             raise ValueError(f"must be a number, {LOGGED} or none") from None
 
-    def told(self) -> str:
+    def describe(self) -> str:
         """What is practised, in a sentence."""
         load = {None: "all there from the start", LOGGED: "as logged"}.get(self.load, f"at load {self.load}")
         return f"{self.workload}, {self.jobs} jobs {load}, on {self.cluster}"
@@ -144,12 +144,12 @@ class PracticeConfig(JobsConfig):
             raise ValueError(f"must be one of {', '.join(known)}")
         return value
 
-    def told(self) -> str:
+    def describe(self) -> str:
         """What is practised, in a sentence."""
         span = "until all are done" if self.horizon_s is None else f"for {self.horizon_s / 3600:g} h"
         if self.horizon_share is not None:
             span = f"for {self.horizon_share:g} of the time in which the cluster could do them all"
-        return f"{super().told()}, {span}"
+        return f"{super().describe()}, {span}"
 
     def options(self) -> dict[str, Any]:
         factors = {"contention": self.contention, "node_interference": self.node_interference}

@@ -57,11 +57,11 @@ class Quality:
         """The report as text, one fact a line."""
         lines = [f"rows read: {self.rows_read:,}; jobs kept: {self.kept:,}"]
         lines += [f"merged {n:,}: {what}" for what, n in self.merged.items()]
-        lines += [f"dropped {n:,}: {self.placed(reason)}" for reason, n in self.dropped.items()]
+        lines += [f"dropped {n:,}: {self.render_place(reason)}" for reason, n in self.dropped.items()]
         lines += [f"changed {n:,}: {what}" for what, n in self.clamped.items()]
         return "\n".join(lines + [f"note: {note}" for note in self.notes])
 
-    def placed(self, reason: str) -> str:
+    def render_place(self, reason: str) -> str:
         """A reason for dropping rows, with the lines of the first."""
         place = self.places.get(reason)
         return reason if place is None else f"{reason} ({place.render(self.dropped[reason])})"

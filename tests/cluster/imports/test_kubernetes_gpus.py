@@ -24,7 +24,7 @@ SHARES = [
         4,
         "4 slices",
     ),
-    ({"nvidia.com/gpu": "1", "nvidia.com/mig-3g.20gb": "4"}, A100, 3, "at least so many"),
+    ({"nvidia.com/gpu": "1", "nvidia.com/mig-3g.20gb": "4"}, A100, 3, "at least that many"),
     (
         {"nvidia.com/mig-1g.5gb": "14", "nvidia.com/mig-4g.20gb": "1"},
         A100 | {"nvidia.com/gpu.count": "4"},

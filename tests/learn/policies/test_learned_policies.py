@@ -85,7 +85,7 @@ def test_their_parameters_are_described(capsys: pytest.CaptureFixture[str]) -> N
     assert run(["policy", "show", "topdrl", "--format", "json"]) == 0
     rows = {row["parameter"]: row for row in json.loads(capsys.readouterr().out)}
     assert rows["patience_durations"]["default"] == "None"
-    assert "waited so many times its duration" in rows["patience_durations"]["meaning"]
+    assert "waited this many times its duration" in rows["patience_durations"]["meaning"]
 
 
 def test_the_forms_of_the_name(tmp_path: Path) -> None:

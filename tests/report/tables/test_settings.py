@@ -3,7 +3,7 @@
 import pytest
 
 from pointsman.engine.setup.overheads import Overheads, load_overheads
-from pointsman.report.tables.settings import named
+from pointsman.report.tables.settings import overheads_name
 
 
 @pytest.mark.parametrize(
@@ -26,4 +26,4 @@ from pointsman.report.tables.settings import named
 )
 def test_what_becomes_of_a_preempted_jobs_work_is_said(overheads: str | Overheads, said: str) -> None:
     stated = (load_overheads(overheads) if isinstance(overheads, str) else overheads).stated()
-    assert named(stated) == said
+    assert overheads_name(stated) == said

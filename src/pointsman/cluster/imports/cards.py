@@ -44,7 +44,7 @@ def cards(slices: Mapping[str, int], gpu_type: str = "") -> int:
         return _fewest(_fills(sizes, whole, MEMORY_SLICES), list(slices.values()))
     except ImportError:
         raise UsageError(
-            f"to count the GPUs that hold {said(slices)}, SciPy is needed: pip install 'pointsman[fit]'"
+            f"to count the GPUs that hold {describe_slices(slices)}, SciPy is needed: pip install 'pointsman[fit]'"
         ) from None
 
 
@@ -89,6 +89,6 @@ def _gb(profile: str) -> int:
     return int(found["gb"]) if found and found["gb"] else 0
 
 
-def said(slices: Mapping[str, int]) -> str:
+def describe_slices(slices: Mapping[str, int]) -> str:
     """``6 of 1g.10gb and 4 of 2g.20gb``."""
     return " and ".join(f"{count} of {profile}" for profile, count in slices.items())

@@ -14,7 +14,7 @@ from pointsman.cluster.imports.kubernetes.nodes import NODE, of_kubectl
 from pointsman.cluster.imports.machine import NodeList, OddNode, refuse
 from pointsman.cluster.imports.slurm.nodes import NODES, of_json, of_nodes, of_sinfo_json
 from pointsman.cluster.imports.slurm.sinfo import COLUMNS, is_header, is_row, of_sinfo
-from pointsman.cluster.imports.slurm.topology import alone, is_topology, placed, read_topology
+from pointsman.cluster.imports.slurm.topology import alone, is_topology, place_in_topology, read_topology
 from pointsman.cluster.openb import HEADER, read_node_list
 from pointsman.errors import InputError
 
@@ -53,7 +53,7 @@ def import_nodes(
         return Imported(read.cluster, [left_out])
     nodes = _nodes(text, path)
     if topology is not None:
-        nodes = placed(nodes, read_topology(_text(topology), topology))
+        nodes = place_in_topology(nodes, read_topology(_text(topology), topology))
     if gpu_topology is not None:
         nodes = with_sockets(nodes, read_gpu_links(_text(gpu_topology), gpu_topology))
     return cluster_of(nodes, path, gpu_types or {})

@@ -8,7 +8,7 @@ import numpy as np
 from pointsman.engine.index.bits import count, lowest, without_lowest
 from pointsman.engine.index.queues import over_limit
 from pointsman.engine.jit.compile import cold, core
-from pointsman.engine.placement.occupancy import ITERATIONS, bytes_of, bytes_with, room
+from pointsman.engine.placement.occupancy import bytes_of, bytes_with, room
 from pointsman.engine.state.codes import (
     GANG_INCOMPLETE,
     GPU_TAKEN,
@@ -35,8 +35,7 @@ def accumulates(address: Int, j: Int, accumulation: Int) -> bool:
     if accumulation < 1 or accumulation >> ACCUMULATIONS != 0 or accumulation & (accumulation - 1) != 0:
         return False
     return accumulation == 1 or (
-        S.g[0].contention != ITERATIONS
-        and S.subbatches[S.jobs[j].speed * ACCUMULATIONS + lowest(accumulation)].bytes > 0
+        not S.g[0].counts_iterations and S.subbatches[S.jobs[j].speed * ACCUMULATIONS + lowest(accumulation)].bytes > 0
     )
 
 
@@ -170,7 +169,7 @@ def answer_to_resize(S: State, j: Int) -> Int:
         return NOT_RUNNING
     if S.jobs[j].started_pass == S.g[0].pass_id:
         return THIS_PASS
-    if S.g[0].contention == ITERATIONS:
+    if S.g[0].counts_iterations:
         return NOT_SUPPORTED
     return place_for(S.g[0].address, j)
 
@@ -207,6 +206,6 @@ def _has_memory(address: Int, j: Int, accumulation: Int) -> bool:
 @core
 def answer_to_admit(S: State, j: Int) -> Int:
     """Whether job `j` may send, if it waits to."""
-    if S.g[0].contention != ITERATIONS:
+    if not S.g[0].counts_iterations:
         return NOT_SUPPORTED
     return OK if S.jobs[j].state == RUNNING else NOT_RUNNING

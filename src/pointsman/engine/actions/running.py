@@ -3,7 +3,6 @@
 import numpy as np
 
 from pointsman.engine.jit.compile import cold, core
-from pointsman.engine.placement.occupancy import ITERATIONS
 from pointsman.engine.state.codes import RUNNING
 from pointsman.engine.state.records import BEGIN, CEASE, FACTOR_SHIFT, LEAVE, Int, State
 from pointsman.engine.state.state_pointer import call_apart, open_state
@@ -71,7 +70,7 @@ def settle(S: State, j: Int) -> None:
             J.attained += J.gpus * elapsed
             J.executed += elapsed
             J.waited += J.waits * elapsed
-            if S.g[0].factors > 0 and S.g[0].contention != ITERATIONS:  # chains count it themselves
+            if S.g[0].factors > 0 and not S.g[0].counts_iterations:  # chains count it themselves
                 _count_slowed(S.g[0].address, j, elapsed)
         J.settled = now
 

@@ -7,9 +7,7 @@ from pointsman.engine.jit.compile import core
 from pointsman.engine.state.codes import GPU_TAKEN, MEMORY, OK, SHARING_LIMIT
 from pointsman.engine.state.records import ACCUMULATIONS, ENTER, EXIT, SEAT_BITS, Int, State
 from pointsman.engine.state.state_pointer import call_apart
-from pointsman.types import Contention
 
-ITERATIONS = int(Contention.ITERATIONS)
 FORWARD, FORWARDS, BACKWARD, BACKWARDS, OVER = 0, 1, 2, 3, 4
 """What a worker is at: ready for its forward, doing it, ready for its backward, doing it, done with the iteration."""
 WHOLE = 1000
@@ -97,7 +95,7 @@ def _exit(S: State, j: Int, x: Int) -> bool:
     o = seat(S, j, x)
     S.occupants[x, o] = S.occupants[x, X.used]
     S.occupants[x, X.used] = -1
-    if S.g[0].contention == ITERATIONS:
+    if S.g[0].counts_iterations:
         S.workers[x, o] = S.workers[x, X.used]
     return X.used == 0
 

@@ -11,9 +11,6 @@ from pointsman.engine.placement.eligible import admits
 from pointsman.engine.placement.occupancy import OVER, WHOLE, bytes_of, note_single
 from pointsman.engine.state.records import DIVIDE, ENTER, EXIT, SEAT_BITS, SOLE_OCCUPANTS, Int, State
 from pointsman.engine.state.state_pointer import open_state
-from pointsman.types import Contention
-
-ITERATIONS = int(Contention.ITERATIONS)
 
 
 @core
@@ -55,7 +52,7 @@ def _enter(S: State, j: Int, x: Int) -> None:
     X = S.gpus[x]
     N = S.nodes[n]
     b = bit(x - N.gpu0)
-    if S.g[0].contention == ITERATIONS:
+    if S.g[0].counts_iterations:
         S.workers[x, X.used] = OVER
     X.free_bytes -= bytes_of(S, j, n)
     if X.used > 0:

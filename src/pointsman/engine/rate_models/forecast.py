@@ -10,7 +10,6 @@ import numpy as np
 from pointsman.engine.actions.held_gpus import lay_parts
 from pointsman.engine.actions.running import begin_running, cease_running
 from pointsman.engine.jit.compile import cold, core
-from pointsman.engine.placement.occupancy import ITERATIONS
 from pointsman.engine.rate_models.felt_factors import ask_factors
 from pointsman.engine.rate_models.links.rings import DUTY_CYCLE, LEVEL, join, leave, worst_uplink
 from pointsman.engine.rate_models.rates import iteration_s, rate_at
@@ -24,7 +23,7 @@ Trial = tuple[Int, Int, Int, Int, Int]
 @core
 def _has_ring(S: State, j: Int) -> bool:
     """Whether job `j` may send over links that jobs share."""
-    return S.g[0].network != 0 and S.g[0].contention != ITERATIONS and S.jobs[j].nodes > 1
+    return S.g[0].network != 0 and not S.g[0].counts_iterations and S.jobs[j].nodes > 1
 
 
 @cold
@@ -123,7 +122,7 @@ def card_overload(S: State, n: Int) -> float:
     jobs, at least 1.
     """
     contention = S.g[0].contention
-    if S.g[0].network == 0 or contention == ITERATIONS or contention == LEVEL:
+    if S.g[0].network == 0 or S.g[0].counts_iterations or contention == LEVEL:
         return 1.0
     worst = max(1.0, S.uplinks[n].load / S.uplinks[n].capacity)
     if S.g[0].bcube > 0:

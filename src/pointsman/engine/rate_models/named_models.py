@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from pointsman.cluster.congestion import congested, told
+from pointsman.cluster.congestion import congested, describe_congestion
 from pointsman.cluster.layout import Layout
 from pointsman.errors import UsageError
 from pointsman.inputs.did_you_mean import nearest
@@ -85,7 +85,7 @@ def named_models(
     """
     nameless = jobs["model"].null_count() == len(jobs)
     slow = congested(layout, congestion)
-    assumptions = told(layout, congestion, models=not nameless)
+    assumptions = describe_congestion(layout, congestion, models=not nameless)
     if nameless:
         assumptions += [f"the profiles of {file} are of no use: no job names a model" for file in profiles]
         if contention != Contention.NONE:

@@ -8,7 +8,7 @@ from pointsman.engine.run.view import done_by
 from pointsman.engine.state.records import SCRIPT, TRACE
 from pointsman.engine.state.state_pointer import Handle
 from pointsman.errors import UsageError
-from pointsman.types import NEVER_MS, Contention, JobState
+from pointsman.types import NEVER_MS, JobState
 
 _RUNNING = int(JobState.RUNNING)
 
@@ -32,7 +32,7 @@ def blindfolded(handle: Handle) -> Handle:
         next_stage = np.where(jobs["stage"] + 1 < stages, work * ((jobs["stage"] + 1) / stages), np.inf)
         turns = instants(jobs["rated"] + np.ceil((next_stage - jobs["done_when_rated"]) / rate), now)
         truth["turn"] = np.where(work == truth["work"], truth["turn"], turns)
-    if handle.state.g["contention"][0] == Contention.ITERATIONS:
+    if handle.state.g["counts_iterations"][0]:
         ends = _chain_ends(handle, work)
     else:
         ends = jobs["rated"] + np.ceil((work - jobs["done_when_rated"]) / rate)

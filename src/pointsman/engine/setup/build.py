@@ -342,6 +342,7 @@ def _scalars(
     g["jobs_per_gpu"] = limit
     g["factors"] = len(terms.factors)
     g["base_model"] = list(BASE_MODELS).index(terms.base_model.name)
+    g["counts_iterations"] = terms.base_model.counts_iterations
     g["within"] = Locality.CLUSTER
     times = ("start_ms", "stop_ms", "restore_ms", "rebatch_ms", "lost_ms", "checkpoint_ms", "round_ms")
     for name in ("loses_since_checkpoint", "outside", "min_run_ms", *times):

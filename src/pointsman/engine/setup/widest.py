@@ -19,7 +19,7 @@ def widest_of(
     pools: Pools, sets: tuple[tuple[int, ...], ...], limit: int, scattered: bool, gpus: int, per_node: int
 ) -> Widest:
     """The widest that fits under some alternative, and the queue's `limit` (-1: none). With a shape of `per_node` GPUs
-    on each node, it has no more nodes than the job, and fewer GPUs on each only if no node has so many.
+    on each node, it has no more nodes than the job, and fewer GPUs on each only if no node has that many.
     """
     nodes = gpus // per_node if per_node else 0
     most = (_shape(pools, s, limit, nodes, per_node) if per_node else _gang(pools, s, limit, scattered) for s in sets)

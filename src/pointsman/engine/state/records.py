@@ -431,15 +431,13 @@ SCALARS = np.dtype(
         ("network", I),  # address of what shares out the network; 0: no jobs share a link
         ("contention", I),  # Contention
         ("base_model", I),  # its position in `rate_models.registry.BASE_MODELS`
+        ("counts_iterations", I),  # whether jobs have no rates, and the network's unit moves them on
         ("sharing", I),  # address of what keeps account of GPUs that jobs share
         ("factors", I),  # rows of State.factors
         ("node_factor", I),  # row of the factor that counts what jobs take of nodes, plus 1; 0: none does
         ("wrong_factor", I),  # row of one whose answer was no slow-down, plus 1
         ("staging", I),  # address of what knows the stages of jobs' progress
-        (
-            "rating",
-            I,
-        ),  # address of the base model's own code (`rate_models.rates.RATE`); 0: rates are in tables
+        ("rating", I),  # address of the base model's own code, see `rate_models.rates.RATE`; 0: tables
         ("rack_cost", F),  # of communication, for each rack that a gang is on
         ("node_cost", F),
         ("gpu_cost", F),

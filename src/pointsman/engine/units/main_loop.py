@@ -3,7 +3,6 @@
 import numpy as np
 
 from pointsman.engine.jit.compile import cold, core, exported
-from pointsman.engine.placement.occupancy import ITERATIONS
 from pointsman.engine.run.loop.instants import ADVANCE, COMMIT, REVIEW_CLAIMS, instant, log_is_full, next_time
 from pointsman.engine.run.sampling import sample
 from pointsman.engine.run.stops import AUDIT_FAILED, DECISIONS, DONE, HOSTED, LOG_FULL, UNTIL
@@ -78,7 +77,7 @@ def run(address: Int, until: Int, decisions: Int) -> Int:
         stop = instant(S, np.int64(ADVANCE), t)
         if stop != DONE:
             return stop
-        if S.g[0].contention == ITERATIONS:
+        if S.g[0].counts_iterations:
             C.events += call_apart(S.g[0].network, address, ALERT, np.int64(0))
             if C.events == before:  # there were but steps
                 made += 1

@@ -30,7 +30,7 @@ class CounterfactualConfig(Config):
     share: float = parameter(0.4, "Share of the decisions at which choices are tried.", gt=0, le=1)
     reach: float = parameter(1.0, "How far a choice is followed, in mean durations of a job.", gt=0, le=100)
     strays: float = parameter(0.15, "Share of these at which any of what was tried is done.", ge=0, le=1)
-    most: float = parameter(8.0, "Differences are cut to so many mean differences.", gt=0)
+    most: float = parameter(8.0, "Differences are cut to this many mean differences.", gt=0)
     gamma: float = parameter(1.0, "Discount of a step, where the environment names none.", gt=0, le=1)
     learning_rate: float = parameter(1e-3, "AdamW's, at the beginning; it falls to 0.", gt=0, le=1)
     epochs: int = parameter(8, "Passes over the decisions of an update.", ge=1, le=100)

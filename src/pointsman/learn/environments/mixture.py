@@ -63,7 +63,7 @@ class Mixture(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
         )
 
     def worth(self, e: int, actions: list[int], weights: NDArray[np.float64], reach: float) -> NDArray[np.float64]:
-        """As of the part that simulation `e` is of."""
+        """Asks the part that simulation `e` is of."""
         k = next(k for k, cut in enumerate(self._slices) if e < cut.stop)
         return self.parts[k].worth(e - self._slices[k].start, actions, weights, reach)
 

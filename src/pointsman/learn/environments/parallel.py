@@ -110,7 +110,7 @@ class PlaceGangParallelEnv(ParallelEnv[str, Observation, Any]):
         return observations, dict.fromkeys(live, reward), *ends, infos
 
     def render(self) -> Any:
-        """As of `PlaceGangEnv`."""
+        """Draws as `PlaceGangEnv` does."""
         return self.single.render()
 
     def close(self) -> None:

@@ -6,7 +6,7 @@ from typing import Any, Final, Literal
 
 from pointsman.errors import UsageError
 from pointsman.inputs.did_you_mean import did_you_mean
-from pointsman.learn.agents import PRACTICE, Settings, made
+from pointsman.learn.agents import PRACTICE, Settings, make_part
 from pointsman.learn.config import Config, parameter
 from pointsman.learn.training_setup import JobsConfig, Load
 from pointsman.policies.placers.declared import Order
@@ -84,7 +84,7 @@ def meta_recipe(settings: Settings) -> MetaRecipe:
         if given not in (ALGORITHM, PRACTICE):
             known = did_you_mean(given, (ALGORITHM, PRACTICE))
             raise UsageError(f"--set {given}.…: {AGENT} has no part {given!r:.60} ({known})")
-    meta = made(ALGORITHM, MetaConfig, settings.get(ALGORITHM, {}))
+    meta = make_part(ALGORITHM, MetaConfig, settings.get(ALGORITHM, {}))
     return MetaRecipe(meta, meta_practice(settings.get(PRACTICE, {})))
 
 
@@ -94,4 +94,4 @@ def meta_practice(values: Mapping[str, Any]) -> MetaPractice:
     Raises:
         UsageError: there is no such parameter, or a value is wrong.
     """
-    return made(PRACTICE, MetaPractice, values)
+    return make_part(PRACTICE, MetaPractice, values)

@@ -24,7 +24,7 @@ class Explored(NamedTuple):
     gpu_ms: float
     """What it was to take there."""
 
-    def told(self, row: int) -> dict[str, float | int]:
+    def record(self, row: int) -> dict[str, float | int]:
         """For the directory of a run, with the row of the job in ``jobs.parquet``."""
         return {
             "row": row,
@@ -68,7 +68,7 @@ class Exploration:
         self.all_gpu_ms += held * (view.now_ms - self._now_ms)
         self._now_ms = view.now_ms
 
-    def placed(self, view: "View") -> None:
+    def note_placed(self, view: "View") -> None:
         """From now on these jobs hold their GPUs."""
         self._held = int(view.jobs["gpus"].sum())
 

@@ -80,7 +80,7 @@ class LearnedPicker:
         gpus: Annotated[str, "how the GPUs of the picked job are chosen; by default as in training"] = "",
         observation: Annotated[str, "file of the observation of your own that it was trained on"] = "",
         patience_durations: Annotated[
-            float | None, "a job that has waited so many times its duration goes next; by default none does"
+            float | None, "a job that has waited this many times its duration goes next; by default none does"
         ] = None,
     ) -> None:
         """A policy of a checkpoint; `patience_durations` bounds waiting (`learn/policies/overdue.py`)."""

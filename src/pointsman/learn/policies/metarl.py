@@ -141,7 +141,7 @@ class MetaRl(GangOrder):
                 self._note_forecast(view, job, usual)
             if self._deciding.act(view._address, self._window[0], usual) != OK:
                 break
-        loop.exploration.placed(view)
+        loop.exploration.note_placed(view)
 
     def _usual(self, view: "View") -> int:
         """What is done with the job in the window if nothing is to be learnt from it."""
@@ -198,7 +198,7 @@ class MetaRl(GangOrder):
         from pointsman.speed.interference.online.file import NAME, experience_yaml
 
         explored = self.interference.exploration.explored
-        lines = "".join(f"{json.dumps(explored[row].told(row))}\n" for row in sorted(explored))
+        lines = "".join(f"{json.dumps(explored[row].record(row))}\n" for row in sorted(explored))
         found = {NAME: experience_yaml(self.interference.learner.experience).encode(), EXPLORED: lines.encode()}
         return found if self._adapting is None else found | self._adapting.files()
 

@@ -255,7 +255,9 @@ def parser(verb: str) -> argparse.ArgumentParser:
     if action is queue:
         made.add_argument("--start", action="store_true", help="only pending jobs, with their expected starts")
     if action is history:
-        made.add_argument("-n", "--most", type=int, default=100, metavar="N", help="at most so many (default 100)")
+        made.add_argument(
+            "-n", "--most", type=int, default=100, metavar="N", help="maximum number of jobs (default 100)"
+        )
     if action in (show_job, explain, logs):
         made.add_argument("job", type=int, metavar="JOB", help="job id")
     if action is logs:

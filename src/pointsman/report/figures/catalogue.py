@@ -11,7 +11,7 @@ from pointsman.report.figures.drawing import Drawing, attempted
 from pointsman.report.figures.grid import panel_size
 from pointsman.report.figures.style import draw
 from pointsman.report.metrics.draws import drawn_with
-from pointsman.report.metrics.groups import Group, baseline_of, placed, shown_span_s
+from pointsman.report.metrics.groups import Group, baseline_of, shown_span_s, with_known_places
 from pointsman.report.metrics.holdings import horizon_s
 from pointsman.report.units import digits, duration, number_of_jobs
 
@@ -64,7 +64,9 @@ KINDS = (
     Kind("4-utilisation", "Utilisation and queue", over_time.utilisation, lambda _: (10.0, 4.8), over_time=True),
     Kind("5a-fairness", "Finish-time fairness", over_time.rho_cdf, lambda _: (10.0, 4.0)),
     Kind("5b-tenants", "Shares of the tenants", panels.tenant_shares, _panels_of(2.2), panels.any_tenants, True),
-    Kind("6-occupancy", "GPU occupancy by node", panels.occupancy, _panels_of(2.3), over_time=True, of=placed),
+    Kind(
+        "6-occupancy", "GPU occupancy by node", panels.occupancy, _panels_of(2.3), over_time=True, of=with_known_places
+    ),
     Kind(
         "7-fragmentation", "Fragmentation", fragments.fragmentation, _fragmentation_size, over_time=True, of=of_policies
     ),

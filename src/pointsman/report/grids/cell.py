@@ -48,15 +48,15 @@ class GridCell:
 
     def __repr__(self) -> str:
         """``GridCell(load 0.9, cluster 8x8: fifo, gittins -12.3 %)``: mean JCT against the baseline."""
-        place = ", ".join(f"{name} {said}" for name, said in self.said().items())
+        place = ", ".join(f"{name} {said}" for name, said in self.shown_values().items())
         return f"GridCell({f'{place}: ' if place else ''}{mean_changes(self.rows)})"
 
     @property
     def label(self) -> str:
         """Its values in a line."""
-        return ", ".join(f"load {said}" if name == "load" else said for name, said in self.said().items())
+        return ", ".join(f"load {said}" if name == "load" else said for name, said in self.shown_values().items())
 
-    def said(self) -> dict[str, str]:
+    def shown_values(self) -> dict[str, str]:
         """The values as tables have them."""
         return {name: shown(name, value) for name, value in self.values.items()}
 

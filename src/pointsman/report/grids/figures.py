@@ -139,7 +139,9 @@ def _places(axes: "Axes", cells: Sequence[GridCell], along: str) -> list[float]:
     """Where the cells lie on the axis: loads to scale, others side by side."""
     if along == "load":
         return [cell.load or 0.0 for cell in cells]
-    names = [cell.said()[along] + (f"\n{count(cell.gpus)} GPUs" if along == "cluster" else "") for cell in cells]
+    names = [
+        cell.shown_values()[along] + (f"\n{count(cell.gpus)} GPUs" if along == "cluster" else "") for cell in cells
+    ]
     axes.set_xticks(range(len(cells)), names)
     return [float(k) for k in range(len(cells))]
 

@@ -13,7 +13,7 @@ def grid_table(cells: Sequence[GridCell]) -> Table:
     """A row for each cell and policy."""
     varied = tuple(cells[0].values)
     columns, rows = comparison_cells([row for cell in cells for row in cell.rows])
-    places = [tuple(cell.said().values()) for cell in cells for _ in cell.rows]
+    places = [tuple(cell.shown_values().values()) for cell in cells for _ in cell.rows]
     told = [(*place, *row) for place, row in zip(places, rows, strict=True)]
     note = " ".join([*by_cell(cells, [[cell.note, cell.oversized] for cell in cells]), *_unlike_jobs(cells)])
     whole = Table("", (*varied, *columns), told, note, left=(*varied, "policy", *INFORMATION))
@@ -23,7 +23,7 @@ def grid_table(cells: Sequence[GridCell]) -> Table:
 def grid_losers(cells: Sequence[GridCell]) -> Table:
     """In each cell the largest group of jobs that loses under the policy with the lowest mean, a row a cell."""
     varied = tuple(cells[0].values)
-    rows = [(*cell.said().values(), cell.best, *_loss_cells(cell)) for cell in cells if cell.best]
+    rows = [(*cell.shown_values().values(), cell.best, *_loss_cells(cell)) for cell in cells if cell.best]
     columns = (*varied, "policy", "largest group that loses", *LOSS)
     note = "Under the policy with the lowest mean JCT, against the baseline; cells/*/changes.csv have all groups."
     return Table("The largest group that loses in each cell", columns, rows, note, left=columns[: -len(LOSS)])

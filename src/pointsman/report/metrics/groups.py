@@ -175,7 +175,7 @@ def run_name(group: Group, run: Run) -> str:
     return f"{name}{of_workload}_s{run.seed}"
 
 
-def placed(groups: Sequence[Group]) -> list[Group]:
+def with_known_places(groups: Sequence[Group]) -> list[Group]:
     """The groups of which it is known where jobs ran, in their order."""
     return [group for group in groups if group.tells_places]
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from pointsman.cluster.hostlist import nodes_named
 from pointsman.engine.run.result import RunData
-from pointsman.report.metrics.shared import divided, model_of_run, shares_gpus
+from pointsman.report.metrics.shared import divide_held, model_of_run, shares_gpus
 
 TAKES = ("START", "RESIZE")
 """Decisions that give a job GPUs; the second, others instead of its own."""
@@ -39,7 +39,7 @@ def holdings(result: RunData) -> pl.DataFrame | None:
     """
     if result.events is not None:
         held = parts_held(result, result.events).select("row", "node", "gpus", "gpu_mask", "from_s", "to_s")
-        return divided(held) if shares_gpus(result) else held.drop("gpu_mask")
+        return divide_held(held) if shares_gpus(result) else held.drop("gpu_mask")
     changes = shares_gpus(result) or model_of_run(result.info).adapts_gangs
     return _from_jobs(result) if not changes and result.jobs["preemptions"].sum() == 0 else None
 

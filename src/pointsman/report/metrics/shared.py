@@ -49,7 +49,7 @@ def most_gpus_of_work(result: RunData) -> int | None:
     return int(result.info["gpus"]) * (1 if alone else jobs_per_gpu(result.info))
 
 
-def divided(held: pl.DataFrame) -> pl.DataFrame:
+def divide_held(held: pl.DataFrame) -> pl.DataFrame:
     """Holdings (``row, node, gpu_mask, from_s, to_s``) GPU by GPU and stretch by stretch: ``row, node, gpus, beside,
     from_s, to_s``. Of a GPU with n jobs (`beside`) each holds 1/n.
     """

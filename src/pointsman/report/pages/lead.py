@@ -6,7 +6,7 @@ from pointsman.inputs.messages import counted
 from pointsman.report.metrics.groups import Group
 from pointsman.report.metrics.paired.changes import Change, largest_loss
 from pointsman.report.metrics.paired.differences import Difference, difference
-from pointsman.report.tables.losers import named
+from pointsman.report.tables.losers import group_name
 from pointsman.report.tables.tables import counted_span, left_over
 from pointsman.report.units import duration, percent
 
@@ -60,8 +60,8 @@ def losers(found: Sequence[Change]) -> str:
         return f" No group of jobs takes significantly longer under {found[0].policy}."
     low, high = (percent(end, signed=True) for end in most.jct_interval or (None, None))
     return (
-        f" The largest group that loses under {most.policy}: {counted(most.jobs, 'job')} of {named(most)}, with a mean "
-        f"completion time of {duration(most.jct_mean_s)} instead of {duration(most.jct_mean_baseline_s)} "
+        f" The largest group that loses under {most.policy}: {counted(most.jobs, 'job')} of {group_name(most)}, with a "
+        f"mean completion time of {duration(most.jct_mean_s)} instead of {duration(most.jct_mean_baseline_s)} "
         f"({percent(most.jct_ratio, signed=True)} [{low} to {high}])."
     )
 

@@ -1,6 +1,6 @@
 """Tables of the page: what became of the GPU time, how it was shared, and how far apart gangs were placed."""
 
-from pointsman.report.metrics.groups import Group, placed
+from pointsman.report.metrics.groups import Group, with_known_places
 from pointsman.report.tables.tables import Table
 from pointsman.report.units import NOTHING, count, digits, number_of_jobs, percent
 
@@ -62,7 +62,7 @@ def _sharing(group: Group) -> tuple[str, ...]:
 
 def locality_table(groups: list[Group]) -> Table:
     """Counted jobs, of several seeds the mean, by the tightest level of the cluster that held their last placement."""
-    groups = placed(groups)
+    groups = with_known_places(groups)
     found = [_places(group) for group in groups]
     rows = [
         (said, *(_share(jobs.get(place, 0), sum(jobs.values())) for jobs in found))

@@ -41,7 +41,9 @@ def _lost_under(others: Sequence[Change]) -> str:
     """The largest group that loses under each policy, as a sentence after others."""
     policies = dict.fromkeys(one.policy for one in others)
     found = [largest_loss([one for one in others if one.policy == policy]) for policy in policies]
-    said = [f"{one.policy}: {named(one)} ({percent(one.jct_ratio, signed=True)})" for one in found if one is not None]
+    said = [
+        f"{one.policy}: {group_name(one)} ({percent(one.jct_ratio, signed=True)})" for one in found if one is not None
+    ]
     return f" The largest group that loses under {'; under '.join(said)}." if said else ""
 
 
@@ -64,7 +66,7 @@ def changed(one: Change) -> tuple[str, ...]:
     low, high = (percent(end, signed=True) for end in one.jct_interval or (None, None))
     interval = f"{low.removesuffix(' %')} to {high}" if one.jct_interval else NOTHING
     return (
-        named(one),
+        group_name(one),
         count(one.jobs),
         digits(one.gpu_hours),
         _from_to(one.jct_mean_baseline_s, one.jct_mean_s),
@@ -80,7 +82,7 @@ def _from_to(before_s: float, after_s: float) -> str:
     return f"{duration(before_s)} → {duration(after_s)}"
 
 
-def named(one: Change) -> str:
+def group_name(one: Change) -> str:
     """``65-128 GPUs``; ``account physics``."""
     if one.kind != "gpus":
         return f"{one.kind} {one.name}"

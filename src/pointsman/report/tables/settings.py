@@ -12,13 +12,15 @@ CHECKPOINT, LOST = "checkpoint_every_s", "lost_s"
 
 def overheads_of(groups: Sequence[Group]) -> str:
     """What starting, stopping and restoring cost in these runs."""
-    said = {named(group.first.result.info.get("overheads")): group.label for group in groups if not group.is_logged}
+    said = {
+        overheads_name(group.first.result.info.get("overheads")): group.label for group in groups if not group.is_logged
+    }
     if len(said) == 1:
         return next(iter(said))
     return "; ".join(f"{label}: {words}" for words, label in said.items()) or NOTHING
 
 
-def named(overheads: Any) -> str:
+def overheads_name(overheads: Any) -> str:
     """The name of these overheads, or what they are, with what becomes of a preempted job's work."""
     if not isinstance(overheads, dict):
         return setting(overheads)

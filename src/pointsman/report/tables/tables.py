@@ -16,7 +16,7 @@ from pointsman.report.metrics.sections.registered import section_lines
 from pointsman.report.metrics.shared import unlike_sharing
 from pointsman.report.tables import markup
 from pointsman.report.tables.oversized import oversized
-from pointsman.report.tables.settings import named, overheads_of
+from pointsman.report.tables.settings import overheads_name, overheads_of
 from pointsman.report.units import NOTHING, count, digits, duration, number_of_jobs, percent
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def summary_table(summary: dict[str, Any]) -> Table:
         *section_lines(summary),
         ("idle GPUs lost to fragmentation", percent(summary["fragmentation_ratio"])),
         ("… share of time with such GPUs", percent(fragments.get("blocked_time_ratio"))),
-        ("overheads", named(summary["overheads"])),
+        ("overheads", overheads_name(summary["overheads"])),
         ("preemptions", _preemptions(summary)),
         *([("changes of GPUs while running", count(summary["resizes"]))] if summary["resizes"] else []),
         ("work lost", f"{_digits(summary['lost_gpu_hours'])} GPU-hours"),

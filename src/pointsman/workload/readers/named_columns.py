@@ -33,7 +33,7 @@ NAMES: Final = (*SCHEMA, GAP)
 """What `--columns` can name."""
 
 
-def named(texts: Sequence[str]) -> dict[str, str]:
+def parse_columns(texts: Sequence[str]) -> dict[str, str]:
     """What ``--columns`` says: ``submit_s=Submit,gpus=AllocTRES``, perhaps in several.
 
     Raises:

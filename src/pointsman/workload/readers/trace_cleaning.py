@@ -162,7 +162,7 @@ def _earliest(frame: pl.DataFrame) -> float:
 def _nothing_left(source: Source, quality: Quality) -> InputError:
     if quality.rows_read == 0:
         return InputError("there is no job in the file", path=source.path, fix="give a log with at least one job")
-    why = "; ".join(f"{n:,} {quality.placed(reason)}" for reason, n in quality.dropped.items())
+    why = "; ".join(f"{n:,} {quality.render_place(reason)}" for reason, n in quality.dropped.items())
     cause = f"no job is left of {counted(quality.rows_read, 'row')}: {why}"
     return InputError(cause, path=source.path, fix="check the columns and units")
 

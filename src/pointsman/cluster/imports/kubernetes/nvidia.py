@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from pointsman.cluster.gpu_catalogue import known_gpu
-from pointsman.cluster.imports.cards import cards, compute_slices, said
+from pointsman.cluster.imports.cards import cards, compute_slices, describe_slices
 from pointsman.cluster.imports.kubernetes.labels import Labels, gpu_type
 from pointsman.cluster.imports.machine import Gpus, OddNode
 from pointsman.cluster.quantities import memory_bytes
@@ -104,12 +104,13 @@ def _of_one_profile(product: str, slices: int, told: int) -> tuple[int, str]:
 def _count_mixed(units: int, slices: Mapping[str, int], told: int, product: str) -> tuple[int, str]:
     needed = units + cards(slices, product)
     count = max(told, needed)
-    least = "" if told else f"; at least so many, for there is no label {_COUNT}"
+    least = "" if told else f"; at least that many, as there is no label {_COUNT}"
     wrong = f"; the label {_COUNT} says {told}, too few for them" if 0 < told < needed else ""
     others = "others" if units else "GPUs"
     return (
         count,
-        f"{units or 'no'} whole GPUs, and slices of {count - units} {others}: {said(slices)} (MIG){least}{wrong}",
+        f"{units or 'no'} whole GPUs, and slices of {count - units} {others}: "
+        f"{describe_slices(slices)} (MIG){least}{wrong}",
     )
 
 

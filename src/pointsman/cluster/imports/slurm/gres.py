@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pointsman.cluster.imports.cards import cards, compute_slices, said
+from pointsman.cluster.imports.cards import cards, compute_slices, describe_slices
 from pointsman.cluster.imports.machine import Gpus, OddNode, within
 from pointsman.inputs.gpu_cells import GpuEntry, gpu_entries
 from pointsman.inputs.gpu_names import WHOLE, known_name
@@ -41,7 +41,7 @@ def gres(cell: str, features: Sequence[str] = ()) -> Gres:
         kind = name or only
         count = cards(of, _type(kind, features))
         gpus[kind] += count
-        notes.append(f"{said(of)} are slices of {counted(count, 'GPU')} (Gres)")
+        notes.append(f"{describe_slices(of)} are slices of {counted(count, 'GPU')} (Gres)")
     if shares:
         notes.append(f"{_shares(shares)}: shares of these GPUs, which are not counted as GPUs")
     return Gres(within(Gpus(count, _type(name, features)) for name, count in gpus.items()), "; ".join(notes))

@@ -92,7 +92,7 @@ def _add(found: Topology, record: Mapping[str, str]) -> None:
                 found.twice.append(node)
 
 
-def placed(nodes: NodeList, topology: Topology) -> NodeList:
+def place_in_topology(nodes: NodeList, topology: Topology) -> NodeList:
     """The nodes with the switch as rack and the one above it as pod, in the order of the topology."""
     place = {name: i for i, name in enumerate(topology.switches)}
     machines = sorted(nodes.machines, key=lambda one: place.get(one.name, len(place)))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pointsman.engine.rate_models.contract import BaseModel
 from pointsman.errors import UsageError
-from pointsman.types import MAX_SHARING, Contention
+from pointsman.types import MAX_SHARING
 
 if TYPE_CHECKING:
     from pointsman.engine.rate_models.named_models import NamedModels
@@ -76,7 +76,7 @@ class Iterations(BaseModel):
         from pointsman.engine.jit.loaded import address_of
 
         g = state.g
-        g["contention"], g["penalty"] = Contention.ITERATIONS, self.eta / self.b
+        g["penalty"] = self.eta / self.b
         g["latency"], g["admits"] = ceil(self.a), admits
         g["network"] = address_of("pointsman.engine.rate_models.chains.unit.iterations")
 

@@ -72,7 +72,7 @@ class GpuSharing(Factor):
         return cls("table" if interference is None else str(interference))
 
     def speeds(self, named: "NamedModels", speeds: "Speeds") -> "Speeds":
-        """The same, with ξ of each pair of models."""
+        """Adds ξ of each pair of models."""
         import numpy as np
 
         if named.nameless:

@@ -141,7 +141,7 @@ def _law(law: "Otherwise", models: list[str]) -> list[float]:
 
 
 def servers_of(layout: "Layout") -> "list[Server]":
-    """Of each node its GPU type and size."""
+    """The GPU type and size of each node."""
     from pointsman.speed.interference.learned.combinations import Server
 
     kinds = zip(layout.node_gpu_type.tolist(), layout.node_gpus.tolist(), strict=True)

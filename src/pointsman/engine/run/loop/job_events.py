@@ -13,7 +13,6 @@ from pointsman.engine.index.dirty_jobs import mark
 from pointsman.engine.index.event_heap import heap_remove, top_row, top_slot
 from pointsman.engine.index.queues import dequeue
 from pointsman.engine.jit.compile import cold, core
-from pointsman.engine.placement.occupancy import ITERATIONS
 from pointsman.engine.run.loop.event_kinds import (
     CANCEL,
     FAIL,
@@ -158,7 +157,7 @@ def _enter_running(S: State, W: World, j: Int) -> None:
 def apply(S: State, W: World, j: Int, kind: Int) -> None:
     """Apply an event of job `j`."""
     if kind == STEP:
-        if S.g[0].contention == ITERATIONS:
+        if S.g[0].counts_iterations:
             call_apart(S.g[0].network, S.g[0].address, STEP_ON, j)
         else:
             call_apart(S.g[0].staging, S.g[0].address, NEXT, j)

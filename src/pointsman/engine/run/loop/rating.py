@@ -6,7 +6,6 @@ from pointsman.engine.actions.running import settle
 from pointsman.engine.actions.verbs import delay_of_start
 from pointsman.engine.index.event_heap import heap_remove, heap_set
 from pointsman.engine.jit.compile import cold, core
-from pointsman.engine.placement.occupancy import ITERATIONS
 from pointsman.engine.rate_models.felt_factors import feel_factors
 from pointsman.engine.rate_models.rates import iteration_s, rate_at, waiting_share
 from pointsman.engine.run.loop.event_kinds import FINISH, LEVEL, RESIZED, START_FAILED, STARTED, STEP, STOPPED, TIMER
@@ -70,7 +69,7 @@ def log_speed(S: State, j: Int) -> None:
 def set_rate(S: State, W: World, j: Int) -> None:
     """Give job `j` the rate of its placement, and its finish, if it has another rate now."""
     J = S.jobs[j]
-    if S.g[0].contention == ITERATIONS:  # who counts iterations itself
+    if S.g[0].counts_iterations:  # who counts iterations itself
         if J.off_rate < 0:
             note_off_rate(S, j)
             tell_rate(S.g[0].address, j)
@@ -147,7 +146,7 @@ def _slow_chain(S: State, j: Int) -> None:
 @core
 def commit(S: State, W: World) -> None:
     """Carry out the pass: every job it touched, or whose share of a link it changed, gets its rate and next event."""
-    if S.g[0].contention == ITERATIONS:
+    if S.g[0].counts_iterations:
         for k in range(S.g[0].dirty):
             if S.jobs[S.lists[DIRTY, k]].state == RUNNING:
                 _slow_chain(S, S.lists[DIRTY, k])
