@@ -9,8 +9,7 @@ from pointsman.engine.actions.verbs import RUNNING, work_done
 from pointsman.engine.jit.compile import cold, core, entry
 from pointsman.engine.state.records import Int, State
 from pointsman.engine.state.state_pointer import open_state
-from pointsman.learn.environments.compiled.columns import ADDRESS, ELAPSED, OVER, REWARD
-from pointsman.learn.environments.compiled.declared import params
+from pointsman.learn.environments.compiled.columns import ADDRESS, ELAPSED, OVER, REWARD, params
 from pointsman.learn.environments.compiled.episode import step_one
 from pointsman.learn.environments.compiled.usual import usual
 

@@ -6,8 +6,7 @@ This module is a template: `loading` writes copies in which the import of the ho
 from pointsman.engine.jit.compile import apart
 from pointsman.engine.state.records import Int
 from pointsman.engine.state.state_pointer import open_state
-from pointsman.learn.environments.compiled.columns import FLOWING
-from pointsman.learn.environments.compiled.declared import memory
+from pointsman.learn.environments.compiled.columns import FLOWING, memory
 from pointsman.learn.environments.compiled.rewards.throughput import at_start, flow
 
 
