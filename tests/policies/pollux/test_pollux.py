@@ -15,7 +15,7 @@ import pointsman
 from pointsman.cluster import Cluster, load_cluster
 from pointsman.engine.setup.overheads import Overheads
 from pointsman.errors import UsageError
-from pointsman.policies.pollux import search as pollux_search
+from pointsman.policies.pollux import declared
 from pointsman.report.result import Result
 from pointsman.speed import load_catalogue, tabulate
 from pointsman.speed.tables.goodput import BINS, MOST_TYPES, goodput_table
@@ -178,7 +178,7 @@ def test_with_restarts_for_free_there_is_no_division_by_an_age_of_nothing() -> N
 
 
 def test_more_gpu_types_than_there_is_room_for_are_refused() -> None:
-    assert MOST_TYPES == pollux_search.TYPES
+    assert MOST_TYPES == declared.TYPES
     layout = replace(load_cluster("1x1").layout(), gpu_types=tuple(f"x{i}" for i in range(MOST_TYPES + 1)))
     catalogue = load_catalogue()
     tables = tabulate(load_cluster("1x1").layout(), [("bert", 1, None)], catalogue=catalogue)

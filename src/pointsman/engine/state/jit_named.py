@@ -16,9 +16,8 @@ from numba.core.datamodel import models
 from numba.core.extending import register_model
 from numba.core.imputils import lower_builtin, lower_getattr, lower_getattr_generic, lower_setattr_generic
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
-from numba.extending import intrinsic
 
-from pointsman.engine.state.jit_arrays import get_array, get_field, mark_apart, place_of, set_field
+from pointsman.engine.state.jit_arrays import Directory, get_array, get_field, mark_apart, place_of, set_field
 from pointsman.engine.state.layouts import BITS, FLAG, NUMBER, OPEN, WHOLE, Layout, Slot
 
 _TYPES = {WHOLE: types.int64, BITS: types.int64, FLAG: types.boolean}
@@ -91,6 +90,13 @@ def _load(builder: Any, at: Any, kind: str) -> Any:
     return _as_kind(builder, value, kind)
 
 
+def _load_fixed(builder: Any, at: Any) -> Any:
+    """Where an open array begins, or its length: not written while compiled code runs, so LLVM may load it once."""
+    value = builder.load(at)
+    value.set_metadata("invariant.load", builder.module.add_metadata([]))
+    return _as_kind(builder, value, WHOLE)
+
+
 def _as_kind(builder: Any, value: Any, kind: str) -> Any:
     if kind == WHOLE:
         return builder.fptosi(value, _I64)
@@ -136,8 +142,8 @@ def _get_name(context: Any, builder: Any, kind: View, view: Any, name: str) -> A
         return at if slot.inner else _load(builder, at, slot.kind)
     elements = cgutils.create_struct_proxy(Elements(slot))(context, builder)
     if slot.shape == (OPEN,):
-        elements.data = _beyond(builder, view, _load(builder, at, WHOLE))
-        elements.length = _load(builder, _beyond(builder, at, 1), WHOLE)
+        elements.data = _beyond(builder, view, _load_fixed(builder, at))
+        elements.length = _load_fixed(builder, _beyond(builder, at, 1))
     else:
         elements.data, elements.length = at, _I64(slot.shape[0])
     return elements._getvalue()
@@ -227,34 +233,42 @@ def _set(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return context.get_dummy_value()
 
 
-def opener(layout: Layout) -> Callable[..., Any]:
-    """What compiled code calls with a state to have this record of it."""
+def teach_view(opening: Callable[..., Any], layout: Layout) -> None:
+    """Have compiled code call `opening`, with a state, to have this record of it."""
 
-    def open_view(typingctx: Any, state: Any) -> Any:
-        kind = View(layout)
+    class _Open(AbstractTemplate):  # type: ignore[misc]
+        key = opening
 
-        def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            array = get_array(context, builder, sig.args[0], args[0], layout.place)
-            rows = sig.args[0].arrays[layout.place]
-            return cgutils.create_struct_proxy(rows)(context, builder, array).data
+        def generic(self, args: Any, kws: Any) -> Any:
+            return signature(View(layout), *args) if len(args) == 1 and isinstance(args[0], Directory) else None
 
-        return kind(state), codegen
+    infer_global(opening, types.Function(_Open))
 
-    return intrinsic(open_view)
+    @lower_builtin(opening, Directory)
+    def _open(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        array = get_array(context, builder, sig.args[0], args[0], layout.place)
+        rows = sig.args[0].arrays[layout.place]
+        return cgutils.create_struct_proxy(rows)(context, builder, array).data
 
 
-def kept_opener(layout: Layout, fields: tuple[str, ...]) -> Callable[..., Any]:
-    """What compiled code calls with a state and a number of a job, node or GPU to have what is kept of it."""
+def teach_kept(opening: Callable[..., Any], layout: Layout, fields: tuple[str, ...]) -> None:
+    """Have compiled code call `opening`, with a state and the number of a job, node or GPU, to have what is kept of
+    it.
+    """
 
-    def open_kept(typingctx: Any, state: Any, index: Any) -> Any:
-        kind = KeptView(layout, fields, state.arrays[layout.place].dtype)
+    class _Open(AbstractTemplate):  # type: ignore[misc]
+        key = opening
 
-        def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            rows = sig.args[0].arrays[layout.place]
-            array = get_array(context, builder, sig.args[0], args[0], layout.place)
-            at = place_of(context, builder, rows, array, args[1])
-            return builder.bitcast(at, context.get_value_type(kind))
+        def generic(self, args: Any, kws: Any) -> Any:
+            if len(args) != 2 or not isinstance(args[0], Directory):
+                return None
+            return signature(KeptView(layout, fields, args[0].arrays[layout.place].dtype), args[0], types.int64)
 
-        return kind(state, types.int64), codegen
+    infer_global(opening, types.Function(_Open))
 
-    return intrinsic(open_kept)
+    @lower_builtin(opening, Directory, types.Integer)
+    def _open(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        rows = sig.args[0].arrays[layout.place]
+        array = get_array(context, builder, sig.args[0], args[0], layout.place)
+        at = place_of(context, builder, rows, array, args[1])
+        return builder.bitcast(at, context.get_value_type(sig.return_type))

@@ -67,7 +67,7 @@ def flag(meaning: str) -> Declared[bool]:
 
 
 def bits(meaning: str) -> Declared[Int]:
-    """Declare an int64 of which all bits count, such as a mask of GPUs."""
+    """Declare any int64, such as a mask of GPUs; it is read without being converted."""
     return Declared(BITS, (), meaning, "")
 
 

@@ -27,34 +27,30 @@ class HasParameters(Protocol):
         ...
 
 
-if not COMPILING:
+def _opening(layout: Layout, record: type[Record]) -> Callable[..., Any]:
+    """What gives this record of a state; `layout` says all that matters of it."""
 
-    def opener(layout: Layout, record: type[Record]) -> Callable[..., Any]:
-        """What gives this record of a state; `layout` says all that matters of it."""
+    def open_view(state: Any) -> Record:
+        return record(getattr(state, layout.place))
 
-        def open_view(state: Any) -> Record:
-            return record(getattr(state, layout.place))
+    if COMPILING:
+        from pointsman.engine.state.jit_named import teach_view
 
-        return open_view
+        teach_view(open_view, layout)
+    return open_view
 
-    def kept_opener(layout: Layout, record: type[Record]) -> Callable[..., Any]:
-        """What gives what is kept of a job, node or GPU."""
 
-        def open_kept(state: Any, index: int) -> Record:
-            return record(getattr(state, layout.place)[index])
+def _opening_kept(layout: Layout, record: type[Kept]) -> Callable[..., Any]:
+    """What gives what is kept of a job, node or GPU."""
 
-        return open_kept
+    def open_kept(state: Any, index: int) -> Record:
+        return record(getattr(state, layout.place)[index])
 
-else:
-    from pointsman.engine.state import jit_named
+    if COMPILING:
+        from pointsman.engine.state.jit_named import teach_kept
 
-    def opener(layout: Layout, record: type[Record]) -> Callable[..., Any]:
-        """What gives this record of a state."""
-        return jit_named.opener(layout)
-
-    def kept_opener(layout: Layout, record: type[Any]) -> Callable[..., Any]:
-        """What gives what is kept of a job, node or GPU."""
-        return jit_named.kept_opener(layout, record.fields)
+        teach_kept(open_kept, layout, record.fields)
+    return open_kept
 
 
 @overload
@@ -66,7 +62,7 @@ def view_of(record: Any) -> Callable[..., Any]:
     ``kept(S, j)``, and likewise of nodes and GPUs. Of a class of policies: their parameters.
     """
     own = record if issubclass(record, Record) else record.parameter_record()
-    view: Any = (kept_opener if issubclass(own, Kept) else opener)(own.layout, own)
+    view: Any = (_opening_kept if issubclass(own, Kept) else _opening)(own.layout, own)
     view.record = own
     view.compiled_from = own.layout, getattr(own, "fields", ())
     return view

@@ -24,7 +24,7 @@ from pointsman.errors import UsageError
 from pointsman.experiment import Assumptions
 from pointsman.inputs.did_you_mean import did_you_mean
 from pointsman.learn.environments.compiled import columns
-from pointsman.learn.environments.compiled.declared import AgentMemory, AgentParameters
+from pointsman.learn.environments.compiled.columns import AgentMemory, AgentParameters
 from pointsman.learn.environments.compiled.gangs import ACTIONS as GANG_ACTIONS
 from pointsman.learn.environments.compiled.observations.proximity import MOST_GPUS, PLACES
 from pointsman.learn.environments.episode_pool import EpisodePool, make_episode_pool

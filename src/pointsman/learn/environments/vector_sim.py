@@ -13,7 +13,7 @@ from pointsman.errors import RunError
 from pointsman.learn.environments.batch_state import BatchState
 from pointsman.learn.environments.branch import Branch
 from pointsman.learn.environments.compiled import columns
-from pointsman.learn.environments.compiled.declared import Episode
+from pointsman.learn.environments.compiled.columns import Episode
 from pointsman.learn.environments.compiled.features.extent import extent_of
 from pointsman.learn.environments.loading import (
     BOOKKEEPING,

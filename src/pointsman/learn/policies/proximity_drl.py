@@ -47,7 +47,7 @@ class ProximityDrl:
 
     def new_memory(self) -> NDArray[np.float64]:
         """What ``State.memory`` is before the first event: as in training."""
-        from pointsman.learn.environments.compiled.declared import AgentMemory
+        from pointsman.learn.environments.compiled.columns import AgentMemory
 
         return AgentMemory.zeros()
 

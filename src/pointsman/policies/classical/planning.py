@@ -27,12 +27,7 @@ from pointsman.policies.parts.plan.reservations import (
     reservation,
     reservations_of,
 )
-from pointsman.policies.parts.plan.windows import (
-    begin_windows,
-    note_holder,
-    show_all,
-    show_open_now,
-)
+from pointsman.policies.parts.plan.windows import begin_windows, note_holder, show_all, show_open_now
 from pointsman.policies.parts.reserving.reserved_gpus import expect_end
 from pointsman.policies.sdk import (
     ACTIVE,
@@ -282,13 +277,6 @@ def start_in_order(S: State) -> None:
 
 
 @core
-def _block_planned(S: State) -> None:
-    """The jobs of the plan block their nodes."""
-    for k in range(planned(S)):
-        _block(S, reservation(S, k).job)
-
-
-@core
 def start_by_plan(S: State) -> None:
     """The cycle with backfilling: see the module."""
     if is_broken(S) or not _start_planned(S):
@@ -305,5 +293,6 @@ def start_by_plan(S: State) -> None:
     S.g[0].reserved = 0
     show_all(S)
     if not params(S).backfills_rest and is_full(S):
-        _block_planned(S)
+        for k in range(planned(S)):
+            _block(S, reservation(S, k).job)
         _start_in_order(S)

@@ -17,19 +17,19 @@ def queue(S: State, q: Int) -> Queue:
 
 
 @core
-def unused(S: State, q: Int) -> Int:
+def unused(S: State, q: Int) -> float:
     """GPUs of the cohort of queue `q` that no job holds, or that are released on paper."""
     held = np.int64(0)
-    released = np.int64(0)
+    released = 0.0
     for other in range(S.queues.shape[0]):
         if queue(S, other).cohort == queue(S, q).cohort:
             held += S.queues[other].held
             released += queue(S, other).released
-    return queue(S, q).total - held + released
+    return np.float64(queue(S, q).total - held + released)
 
 
 @core
-def holds(S: State, q: Int) -> Int:
+def holds(S: State, q: Int) -> float:
     """GPUs that queue `q` holds, less those released on paper."""
     return S.queues[q].held - queue(S, q).released
 
@@ -48,9 +48,9 @@ def _goes_first(S: State, h: Int, j: Int) -> bool:
 
 
 @core
-def kept_from(S: State, j: Int) -> Int:
+def kept_from(S: State, j: Int) -> float:
     """GPUs of its cohort's quotas that the first jobs of other queues, which wait, keep from job `j`."""
-    kept = np.int64(0)
+    kept = 0.0
     if params(S).queueing_strategy != STRICT or params(S).reclaim_within_cohort == ANY:
         return kept
     for q in range(S.queues.shape[0]):
@@ -60,7 +60,7 @@ def kept_from(S: State, j: Int) -> Int:
         if not near or h < 0 or S.jobs[h].queue == S.jobs[j].queue:
             continue
         if S.jobs[h].asked <= Q.nominal and _goes_first(S, h, j):
-            kept += max(np.int64(0), min(S.jobs[h].asked, S.queues[q].limit - holds(S, np.int64(q))))
+            kept += max(0.0, min(np.float64(S.jobs[h].asked), S.queues[q].limit - holds(S, np.int64(q))))
     return kept
 
 

@@ -16,6 +16,7 @@ from pointsman.policies.sdk import (
     Reason,
     Record,
     Standing,
+    number,
     parameter,
     rows,
     whole,
@@ -27,11 +28,11 @@ Strategy = Literal["BestEffortFIFO", "StrictFIFO"]
 class Queue(Record):
     """A queue."""
 
-    nominal = whole("its nominal quota", unit="GPUs")
-    cohort = whole("the number of its cohort")
-    total = whole("what the queues of its cohort have together", unit="GPUs")
+    nominal = number("its nominal quota", unit="GPUs")
+    cohort = number("the number of its cohort")
+    total = number("what the queues of its cohort have together", unit="GPUs")
     head = whole("its first waiting job, as of this cycle; -1")
-    released = whole("GPUs released on paper")
+    released = number("GPUs released on paper")
     tried = whole("the cycle in which it last tried to preempt")
 
 
@@ -157,7 +158,7 @@ class Kueue(ReservingPolicy):
         full = held + asked > limit or together + kept + asked > row.total
         return Standing(
             f"needs {asked} GPU{'s' * (asked != 1)}; its queue holds {held} of a nominal quota of "
-            f"{row.nominal} and may hold {limit}; its cohort holds {together} of {row.total}"
+            f"{row.nominal:.0f} and may hold {limit}; its cohort holds {together} of {row.total:.0f}"
             + (f"; {kept} are kept for the first jobs of other queues" if kept else "")
             + (f"; {turn.said}" if turn else ""),
             Reason.QuotaExceeded if full else None,

@@ -6,8 +6,15 @@ from pointsman.engine.actions.verbs import PENDING
 from pointsman.engine.index.queues import enqueue
 from pointsman.engine.jit.compile import core
 from pointsman.engine.state.records import Int, State
-from pointsman.learn.environments.compiled.columns import AT_RANDOM, NARROWEST, SHORTEST, WIDEST
-from pointsman.learn.environments.compiled.declared import memory, params, watched
+from pointsman.learn.environments.compiled.columns import (
+    AT_RANDOM,
+    NARROWEST,
+    SHORTEST,
+    WIDEST,
+    memory,
+    params,
+    watched,
+)
 from pointsman.types import Event
 
 FINISH, SUBMIT = int(Event.FINISH), int(Event.SUBMIT)

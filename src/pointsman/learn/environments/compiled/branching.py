@@ -8,8 +8,7 @@ from pointsman.engine.state.codes import RUNNING
 from pointsman.engine.state.records import Int, State
 from pointsman.engine.state.state_pointer import open_state
 from pointsman.learn.environments.compiled import gangs
-from pointsman.learn.environments.compiled.columns import ADDRESS, ELAPSED, OVER, REWARD
-from pointsman.learn.environments.compiled.declared import params
+from pointsman.learn.environments.compiled.columns import ADDRESS, ELAPSED, OVER, REWARD, params
 from pointsman.learn.environments.compiled.episode import step_of
 from pointsman.learn.environments.compiled.usual import usual
 

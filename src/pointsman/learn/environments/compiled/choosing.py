@@ -12,8 +12,7 @@ from pointsman.engine.index.free_gpus import lowest_bits
 from pointsman.engine.jit.compile import core
 from pointsman.engine.placement.eligible import admits, alternative_with_room
 from pointsman.engine.state.records import Int, State
-from pointsman.learn.environments.compiled.columns import BY_GPU, UNITS
-from pointsman.learn.environments.compiled.declared import gpu
+from pointsman.learn.environments.compiled.columns import BY_GPU, UNITS, gpu
 from pointsman.learn.environments.compiled.window import can_start, fill_window, may_wait
 from pointsman.policies.sharing.place_beside import add_to_place
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from pointsman.engine.jit.compile import core
 from pointsman.engine.state.records import Int, State
-from pointsman.learn.environments.compiled.declared import params
+from pointsman.learn.environments.compiled.columns import params
 
 
 @core

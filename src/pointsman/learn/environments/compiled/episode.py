@@ -34,8 +34,9 @@ from pointsman.learn.environments.compiled.columns import (
     TRACE_AT,
     TRUNCATED,
     TURN,
+    memory,
+    params,
 )
-from pointsman.learn.environments.compiled.declared import memory, params
 from pointsman.learn.environments.compiled.distance import cost, nearness
 
 Function = Callable[..., Any]

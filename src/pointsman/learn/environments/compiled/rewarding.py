@@ -7,8 +7,7 @@ from typing import Any
 from pointsman.engine.jit.compile import exported
 from pointsman.engine.state.records import Int
 from pointsman.engine.state.state_pointer import open_state
-from pointsman.learn.environments.compiled.columns import FLOWING
-from pointsman.learn.environments.compiled.declared import memory
+from pointsman.learn.environments.compiled.columns import FLOWING, memory
 
 
 def unit_of(of: ModuleType) -> list[Callable[..., Any]]:

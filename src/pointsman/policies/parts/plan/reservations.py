@@ -54,14 +54,14 @@ class Segment(Record):
 
     begin = number("when it begins", unit="ms")
     gpus = bits("GPUs that are open")
-    later = whole("the segment behind it, of the same node; -1")
+    later = bits("the segment behind it, of the same node; -1")
 
 
 class Bound(Record):
     """What is known of when a node has so many GPUs open for so long (`openings`)."""
 
     time = number("not before", unit="ms")
-    segment = whole("that begins then; -1")
+    segment = bits("that begins then; -1")
 
 
 class Plan(Record):

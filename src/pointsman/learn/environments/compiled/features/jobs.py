@@ -5,7 +5,7 @@ import numpy as np
 from pointsman.engine.jit.compile import cold, core
 from pointsman.engine.rate_models.rates import row_of
 from pointsman.engine.state.records import Int, State
-from pointsman.learn.environments.compiled.declared import memory
+from pointsman.learn.environments.compiled.columns import memory
 from pointsman.learn.environments.compiled.features.scale import log2, of_gpus, of_time, share
 from pointsman.learn.environments.compiled.window import can_start
 from pointsman.policies.pickers.gpu_pickers import NEAREST, choose_gpus

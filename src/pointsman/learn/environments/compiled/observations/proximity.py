@@ -6,7 +6,7 @@ import numpy as np
 
 from pointsman.engine.jit.compile import core
 from pointsman.engine.state.records import Int, State
-from pointsman.learn.environments.compiled.declared import gpu
+from pointsman.learn.environments.compiled.columns import gpu
 from pointsman.learn.environments.compiled.features.scale import of_gpus, of_time
 from pointsman.policies.parts.time_left import ms_left
 

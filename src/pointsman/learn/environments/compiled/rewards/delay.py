@@ -4,7 +4,7 @@
 
 from pointsman.engine.jit.compile import core
 from pointsman.engine.state.records import Int, State
-from pointsman.learn.environments.compiled.declared import memory
+from pointsman.learn.environments.compiled.columns import memory
 
 
 @core

@@ -4,7 +4,7 @@ lengths.
 
 from pointsman.engine.jit.compile import core
 from pointsman.engine.state.records import Int, State
-from pointsman.learn.environments.compiled.declared import memory, params
+from pointsman.learn.environments.compiled.columns import memory, params
 
 
 @core
