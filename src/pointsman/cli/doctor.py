@@ -14,6 +14,8 @@ from pointsman.cli.version import dependency_versions
 
 PLUG_INS = {"policy": "pointsman.policies", "trace format": "pointsman.traces"}
 """By what they add, their group of entry points."""
+COMPILERS = ("numba", "llvmlite")
+"""What only a clone needs, and whoever has compiled policies of their own (``pointsman[compile]``)."""
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -51,8 +53,11 @@ def examine() -> Iterator[Finding]:
 
 
 def _versions() -> Iterator[Finding]:
+    from pointsman.engine.jit.built import table
+
     for name, version in dependency_versions().items():
-        yield Finding(name, "broken" if version == "not installed" else "ok", version)
+        lacks = "missing" if name in COMPILERS and table()["units"] else "broken"
+        yield Finding(name, lacks if version == "not installed" else "ok", version)
 
 
 def _machine() -> str:
@@ -61,13 +66,16 @@ def _machine() -> str:
 
 
 def _compiled_code() -> str:
+    from pointsman.engine.jit import built
     from pointsman.engine.jit.compiled_folder import find_place
-    from pointsman.engine.jit.store import folder as folder_of_objects
 
-    folder, place = folder_of_objects(), find_place()
-    size_bytes = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+    if shipped := built.table()["units"]:
+        built.library()
+        return f"{len(shipped)} parts that came with the package, for {built.table()['target']}"
+    place = find_place()
+    size_bytes = sum(file.stat().st_size for file in place.folder.rglob("*") if file.is_file())
     state = f"{size_bytes / 1024**2:.0f} MiB" if size_bytes else "nothing yet; 'pointsman warmup' fills it"
-    found = f"{folder} ({place.why}; {state})"
+    found = f"{place.folder} ({place.why}; {state})"
     if not place.lasts:
         raise LookupError(f"every command compiles anew: {found}")
     return found

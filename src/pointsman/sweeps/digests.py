@@ -12,14 +12,15 @@ from typing import Any
 import numpy as np
 
 from pointsman.cluster import Cluster
+from pointsman.engine.jit.built import maker
 from pointsman.experiment import CellSpec
 from pointsman.parallel.file_bundle import digests
 from pointsman.sweeps.runs import Run
 from pointsman.version import source_digest
 from pointsman.workload import Workload
 
-COMPUTE = ("numpy", "numba", "polars")
-"""Packages whose versions may change results."""
+COMPUTE = ("numpy", "polars")
+"""Packages whose versions may change results, beside what makes the machine code."""
 
 
 def digest_of(*parts: Any) -> str:
@@ -62,7 +63,7 @@ def workload_digest(workload: Workload) -> str:
 @cache
 def code_digest() -> list[str]:
     """What makes results of inputs: this package, Python and the packages that compute."""
-    return [source_digest(), platform.python_version(), *(version(name) for name in COMPUTE)]
+    return [source_digest(), platform.python_version(), maker(), *(version(name) for name in COMPUTE)]
 
 
 def _neighbours(files: Iterable[dict[str, str]]) -> list[dict[str, str]]:

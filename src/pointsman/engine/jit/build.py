@@ -71,8 +71,6 @@ def _alone() -> Generator[None]:
 
 
 def _compile(lacking: list[str], tell: Callable[[float], None]) -> None:
-    if importlib.util.find_spec("numba") is None:
-        raise RunError(f"{lacking[0]} must be compiled, and there is no compiler: pip install 'pointsman[compile]'")
     say(f"compiling {counted(len(lacking), 'part')} of the simulator")
     path = os.pathsep.join(each for each in sys.path if each)
     own = {"POINTSMAN_COMPILING": "1", "PYTHONPATH": path, "NUMBA_CPU_NAME": target(), "NUMBA_CPU_FEATURES": ""}
@@ -100,6 +98,8 @@ def missing(units: Iterable[str]) -> list[str]:
         unit = ahead.pop()
         if unit in found or is_shipped(unit):
             continue
+        if importlib.util.find_spec("numba") is None:
+            raise RunError(f"{unit} must be compiled, and there is no compiler: pip install 'pointsman[compile]'")
         functions = known(unit).values()
         found[unit] = all(read_object(each.digest) for each in functions)
         ahead += [unit_of_symbol(symbol)[0] for each in functions for symbol in each.calls]

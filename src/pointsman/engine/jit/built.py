@@ -4,6 +4,7 @@ import ctypes
 import functools
 import hashlib
 import json
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,16 @@ def table() -> dict[str, Any]:
         return json.loads((FOLDER / TABLE).read_bytes())
     except FileNotFoundError:
         return {"units": {}}
+
+
+def maker() -> str:
+    """What made the machine code that this process runs: a digest of the library, else the version of Numba."""
+    if found := table().get("sha256"):
+        return found
+    try:
+        return version("numba")
+    except PackageNotFoundError:  # everything runs as Python, or nothing does
+        return ""
 
 
 def is_shipped(unit: str) -> bool:
