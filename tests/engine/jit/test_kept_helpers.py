@@ -58,3 +58,20 @@ def test_a_helper_that_moved_with_its_module_is_another(monkeypatch: pytest.Monk
     monkeypatch.setattr(kept_helpers, "_sources", lambda module: "the same text")
     before, after = (kept_helpers.Helper(module, "f", ()) for module in ("pointsman.a", "pointsman.b"))
     assert kept_helpers._file_of(before) != kept_helpers._file_of(after)
+
+
+@pytest.mark.parametrize("more", [0, 7])
+def test_a_record_has_the_same_name_in_every_process(more: int) -> None:
+    """However many types numba has met there before: two processes may compile one helper at once."""
+    code = (
+        "from numba import types\n"
+        f"kept = [types.UniTuple(types.int64, 1000 + k) for k in range({more})]\n"
+        "from pointsman.engine.state.jit_arrays import rows_type\n"
+        "from pointsman.engine.state.records import LOG\n"
+        "print(rows_type(LOG, 1).dtype.mangling_args)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    from pointsman.engine.state.jit_arrays import rows_type
+    from pointsman.engine.state.records import LOG
+
+    assert done.stdout.strip() == str(rows_type(LOG, 1).dtype.mangling_args)
