@@ -11,7 +11,8 @@ from pointsman.engine.jit.mode import AS_PYTHON
 from pointsman.errors import UsageError
 from tests.free import simulate
 
-POLICY = """from pointsman.policies.sdk import CompiledPolicy, Int, OfJob, Record, State, core, parameter, view_of, whole
+POLICY = """from pointsman.policies.sdk import CompiledPolicy, Int, OfJob, Record
+from pointsman.policies.sdk import State, core, parameter, view_of, whole
 class Memory(Record):
     starts = whole("jobs started")
 class Kept(OfJob):
@@ -68,4 +69,4 @@ def test_a_hook_is_missing(tmp_path: Path) -> None:
     ],
 )
 def test_what_does_not_compile(line: str, cause: str, tmp_path: Path) -> None:
-    assert re.match(rf":25: the policy cannot be compiled: {cause}", said(tmp_path, POLICY + ON_RUN + line + "\n"))
+    assert re.match(rf":26: it cannot be compiled: {cause}", said(tmp_path, POLICY + ON_RUN + line + "\n"))
