@@ -184,7 +184,7 @@ class Whims:
                 did.append(("PREEMPT", int(rows[j]), ()))
         for j in sorted(view.pending, key=lambda j: int(rows[j])):
             if self.draw.random() < 0.7:
-                every = [(n, g) for n, size in enumerate(view._state.nodes["gpus"].tolist()) for g in range(size)]
+                every = [(n, g) for n, size in enumerate(view.state.nodes["gpus"].tolist()) for g in range(size)]
                 gpus: list[Gpu] = self.draw.sample(every, int(view.jobs["asked"][j]))
                 if view.start(j, gpus) == Reason.OK:
                     did.append(("START", int(rows[j]), tuple(sorted(gpus))))

@@ -66,12 +66,12 @@ class ClosedLoop:
         """Reads the running jobs, unless they are as they were the last time: the rows (n) of the table that their
         combinations have, and how many times as long they compute (n).
         """
-        factor, slots = self._find_factor(view), len(view._state.jobs)
+        factor, slots = self._find_factor(view), len(view.state.jobs)
         watching = unit(WATCHING)
         if len(self._noted) < slots:
             self._noted = np.full((slots, NOTED), -1.0)
             self._rows, self._slow_downs = np.zeros(slots, np.int64), np.zeros(slots)
-        many = watching.watch(view._address, factor, self._noted, self._rows, self._slow_downs)
+        many = watching.watch(view.address, factor, self._noted, self._rows, self._slow_downs)
         return self._rows[:many].copy(), self._slow_downs[:many].copy()
 
     def learn(self, view: "View", refit: bool) -> None:
@@ -93,12 +93,12 @@ class ClosedLoop:
     def _find_factor(self, view: "View") -> int:
         """Which of the factors of the run has the table."""
         if self._factor < 0:
-            self._factor = int(np.flatnonzero(view._state.factors["role"] == OF_POLICY)[0])
+            self._factor = int(np.flatnonzero(view.state.factors["role"] == OF_POLICY)[0])
         return self._factor
 
     def model_of(self, view: "View", job: int) -> int:
         """Which of the learner's models a job has; -1 if none."""
-        return unit(WATCHING).model(view._address, self._find_factor(view), job)
+        return unit(WATCHING).model(view.address, self._find_factor(view), job)
 
     def take_error(self) -> float | None:
         """The mean share by which forecasts of slow-downs were wrong since this was last asked; None: none were."""
@@ -111,7 +111,7 @@ class ClosedLoop:
         """
         slowness, unknown = np.empty(MOST_CANDIDATES), np.empty(MOST_CANDIDATES)
         uncertainty = self.ledger.uncertainty(self.learner.disagreement)
-        unit(WATCHING).weigh(view._address, self._find_factor(view), job, mask, uncertainty, slowness, unknown)
+        unit(WATCHING).weigh(view.address, self._find_factor(view), job, mask, uncertainty, slowness, unknown)
         return slowness, unknown
 
     def tell(self, view: "View") -> None:
@@ -126,7 +126,7 @@ class ClosedLoop:
         return np.round(times_of(self.learner.predicted[rows]) * FINEST) / FINEST
 
     def _numbers(self, view: "View") -> Floats:
-        return view._state.factor_numbers[view._state.factors["numbers"][self._find_factor(view)] :]
+        return view.state.factor_numbers[view.state.factors["numbers"][self._find_factor(view)] :]
 
     def _table(self, view: "View") -> Floats:
         numbers = self._numbers(view)

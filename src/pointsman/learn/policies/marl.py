@@ -70,8 +70,8 @@ class Marl(GangOrder):
 
     def decide(self, view: "View") -> None:
         """Decide about one job after another, until each has its GPUs or waits."""
-        while self._deciding.look(view._address, self._window[0], self._mask):
-            if self._deciding.act(view._address, self._window[0], self._choose(view)) != OK:
+        while self._deciding.look(view.address, self._window[0], self._mask):
+            if self._deciding.act(view.address, self._window[0], self._choose(view)) != OK:
                 return
 
     def _choose(self, view: "View") -> int:
