@@ -6,9 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pointsman.engine.jit.loaded import unit
-from pointsman.engine.rate_models.factors.learned_neighbours import LAWS, TIMES
-from pointsman.engine.rate_models.rates import FINEST
-from pointsman.engine.state.records import OF_POLICY
+from pointsman.engine.rate_models.factors.policy_table import table_of_policy
 from pointsman.learn.environments.compiled.columns import NOTED
 from pointsman.learn.environments.loading import WATCHING
 from pointsman.policies.placers.declared import MOST_CANDIDATES
@@ -42,7 +40,6 @@ class ClosedLoop:
     def _forget(self) -> None:
         self.ends = 0
         """Jobs that have ended since the last fit."""
-        self._factor = -1
         self._errors: list[float] = []
         self._noted = np.zeros((0, 0))
 
@@ -66,7 +63,7 @@ class ClosedLoop:
         """Reads the running jobs, unless they are as they were the last time: the rows (n) of the table that their
         combinations have, and how many times as long they compute (n).
         """
-        factor, slots = self._find_factor(view), len(view.state.jobs)
+        factor, slots = table_of_policy(view.state).factor, len(view.state.jobs)
         watching = unit(WATCHING)
         if len(self._noted) < slots:
             self._noted = np.full((slots, NOTED), -1.0)
@@ -88,17 +85,11 @@ class ClosedLoop:
             self.ends = 0
             self.tell(view)
         elif len(rows):
-            self._table(view)[rows] = self._entries(rows)
-
-    def _find_factor(self, view: "View") -> int:
-        """Which of the factors of the run has the table."""
-        if self._factor < 0:
-            self._factor = int(np.flatnonzero(view.state.factors["role"] == OF_POLICY)[0])
-        return self._factor
+            self._write(view, rows)
 
     def model_of(self, view: "View", job: int) -> int:
         """Which of the learner's models a job has; -1 if none."""
-        return unit(WATCHING).model(view.address, self._find_factor(view), job)
+        return unit(WATCHING).model(view.address, table_of_policy(view.state).factor, job)
 
     def take_error(self) -> float | None:
         """The mean share by which forecasts of slow-downs were wrong since this was last asked; None: none were."""
@@ -111,23 +102,14 @@ class ClosedLoop:
         """
         slowness, unknown = np.empty(MOST_CANDIDATES), np.empty(MOST_CANDIDATES)
         uncertainty = self.ledger.uncertainty(self.learner.disagreement)
-        unit(WATCHING).weigh(view.address, self._find_factor(view), job, mask, uncertainty, slowness, unknown)
+        unit(WATCHING).weigh(view.address, table_of_policy(view.state).factor, job, mask, uncertainty, slowness, unknown)
         return slowness, unknown
 
     def tell(self, view: "View") -> None:
         """From now on the table says what the learner predicts."""
-        self._table(view)[:] = self._entries(slice(None))
-        law = times_of(self.learner.laws, least=1 / MOST).ravel()
-        numbers = self._numbers(view)
-        numbers[int(numbers[LAWS]) :][: len(law)] = law
+        self._write(view, slice(None))
+        table_of_policy(view.state).write_law(times_of(self.learner.laws, least=1 / MOST).ravel())
 
-    def _entries(self, rows: NDArray[np.int64] | slice) -> Floats:
-        """How many times as long the engine is told that combinations `rows` of the table take."""
-        return np.round(times_of(self.learner.predicted[rows]) * FINEST) / FINEST
-
-    def _numbers(self, view: "View") -> Floats:
-        return view.state.factor_numbers[view.state.factors["numbers"][self._find_factor(view)] :]
-
-    def _table(self, view: "View") -> Floats:
-        numbers = self._numbers(view)
-        return numbers[int(numbers[TIMES]) : int(numbers[LAWS])]
+    def _write(self, view: "View", rows: NDArray[np.int64] | slice) -> None:
+        """Tell the engine how many times as long combinations `rows` of the table are predicted to take."""
+        table_of_policy(view.state).write(rows, times_of(self.learner.predicted[rows]))
