@@ -102,7 +102,9 @@ class ClosedLoop:
         """
         slowness, unknown = np.empty(MOST_CANDIDATES), np.empty(MOST_CANDIDATES)
         uncertainty = self.ledger.uncertainty(self.learner.disagreement)
-        unit(WATCHING).weigh(view.address, table_of_policy(view.state).factor, job, mask, uncertainty, slowness, unknown)
+        unit(WATCHING).weigh(
+            view.address, table_of_policy(view.state).factor, job, mask, uncertainty, slowness, unknown
+        )
         return slowness, unknown
 
     def tell(self, view: "View") -> None:

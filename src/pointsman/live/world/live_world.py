@@ -16,7 +16,7 @@ from pointsman.engine.run.contract import CompiledPolicy, Policy
 from pointsman.engine.run.kept_log import KeptLog
 from pointsman.engine.run.simulation import Simulation
 from pointsman.engine.setup.briefing import Briefing
-from pointsman.engine.setup.build import NO_SCRIPT, Rules, build, memory_of, parameters_of
+from pointsman.engine.setup.build import NO_SCRIPT, Rules, build
 from pointsman.engine.setup.prepare import Prepared
 from pointsman.engine.state.records import TRACE
 from pointsman.engine.state.state_pointer import Handle
@@ -240,9 +240,8 @@ def state_of(
 ) -> Handle:
     """The state of a live world before its first job; the arguments are those of `LiveWorld`."""
     handle = build(
-        _with_room(prepared, room), rules, parameters_of(policy), _no_events(FIRST_TOLD),
+        _with_room(prepared, room), rules, policy, _no_events(FIRST_TOLD),
         briefing and Briefing(np.zeros((room, briefing.numbers.shape[1])), briefing.memory),
-        memory_of(policy, briefing),
     )  # fmt: skip
     clock = handle.world.clock[0]
     clock["jobs"] = clock["script"] = 0
