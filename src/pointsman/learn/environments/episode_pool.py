@@ -9,11 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from pointsman.cluster import Cluster
-from pointsman.engine.run.assembly import assemble
-from pointsman.engine.setup.build import build
-from pointsman.engine.setup.prepare import Prepared
-from pointsman.engine.state.records import TRACE
-from pointsman.engine.state.state_pointer import Handle
+from pointsman.engine.sdk.environments import TRACE, Handle, Prepared, assemble, build
 from pointsman.experiment import RunOptions
 from pointsman.learn.environments.compiled.columns import AgentMemory
 from pointsman.types import Knowledge

@@ -11,10 +11,7 @@ from numpy.typing import NDArray
 from pointsman.cluster import Cluster, load_cluster
 from pointsman.cluster.layout import Layout
 from pointsman.cluster.tree_cost import TreeCost
-from pointsman.engine.rate_models.base.tree import Tree
-from pointsman.engine.rate_models.factors.gpu_sharing import GpuSharing
-from pointsman.engine.rate_models.registry import options_of_factors, parse_rate_model
-from pointsman.engine.state.state_pointer import Handle
+from pointsman.engine.sdk.environments import GpuSharing, Handle, Tree, options_of_factors, parse_rate_model
 from pointsman.errors import UsageError
 from pointsman.experiment import Assumptions, RunOptions
 from pointsman.inputs.did_you_mean import did_you_mean

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pointsman.engine.jit.loaded import unit
-from pointsman.engine.rate_models.factors.policy_table import table_of_policy
+from pointsman.engine.sdk.environments import table_of_policy, unit
 from pointsman.learn.environments.compiled.columns import NOTED
 from pointsman.learn.environments.loading import WATCHING
 from pointsman.policies.placers.declared import MOST_CANDIDATES
@@ -18,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from pointsman.engine.run.view import View
     from pointsman.learn.policies.exploration import Exploration
+    from pointsman.policies.sdk import View
     from pointsman.speed.interference.learned.combinations import Server
     from pointsman.speed.interference.learned.file import LearnedSpec
     from pointsman.speed.interference.online.learner import InterferenceLearner

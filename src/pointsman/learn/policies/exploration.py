@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from pointsman.engine.run.view import View
+    from pointsman.policies.sdk import View
 
 Floats = NDArray[np.float64]
 

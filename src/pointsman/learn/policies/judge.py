@@ -9,15 +9,15 @@ from pointsman.learn.policies.learned import Seen
 
 if TYPE_CHECKING:
     from pointsman.cluster.cluster import Cluster
-    from pointsman.engine.run.view import View
     from pointsman.learn.checkpoint import Checkpoint
+    from pointsman.policies.sdk import View
 
 
 class Judge:
     """The network of `made`, on a cluster that `schedulers` schedulers share."""
 
     def __init__(self, made: "Checkpoint", cluster: "Cluster", schedulers: int = 1) -> None:
-        from pointsman.engine.jit.loaded import unit
+        from pointsman.engine.sdk.environments import unit
         from pointsman.learn.environments.compiled.columns import ADDRESS, DESK
         from pointsman.learn.environments.compiled.features.extent import Extent
         from pointsman.learn.environments.loading import observation_unit

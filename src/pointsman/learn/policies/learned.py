@@ -18,9 +18,9 @@ from pointsman.learn.policies.overdue import KeptBack, Patience
 from pointsman.types import Knowledge, Profile, Reason
 
 if TYPE_CHECKING:
-    from pointsman.engine.run.view import View
     from pointsman.learn.checkpoint import Card, Checkpoint
     from pointsman.learn.environments.compiled.features.extent import Extent
+    from pointsman.policies.sdk import View
 
 SHIPPED = Path(__file__).parent / "shipped"
 """Weights that come with the package, a checkpoint for each agent that has any."""
@@ -84,7 +84,7 @@ class LearnedPicker:
         ] = None,
     ) -> None:
         """A policy of a checkpoint; `patience_durations` bounds waiting (`learn/policies/overdue.py`)."""
-        from pointsman.engine.jit.loaded import unit
+        from pointsman.engine.sdk.environments import unit
         from pointsman.learn.environments.loading import DECIDING, observation_unit
         from pointsman.policies.pickers.gpu_pickers import GPU_PICKERS
 

@@ -18,8 +18,7 @@ from pointsman.types import Profile, Reason
 
 if TYPE_CHECKING:
     from pointsman.cluster.cluster import Cluster
-    from pointsman.engine.run.contract import Owner
-    from pointsman.engine.run.view import View
+    from pointsman.policies.sdk import Owner, View
 
 
 class Marl(GangOrder):
@@ -43,7 +42,7 @@ class Marl(GangOrder):
         run_time_quantile: Annotated[float, QUANTILE] = 0.75,
     ) -> None:
         """A policy of a checkpoint."""
-        from pointsman.engine.jit.loaded import unit
+        from pointsman.engine.sdk.environments import unit
         from pointsman.learn.environments.loading import GANG_DECIDING
 
         found = trained(self.name, checkpoint)

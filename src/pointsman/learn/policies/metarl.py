@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pointsman.cluster.cluster import Cluster
-    from pointsman.engine.run.view import View
+    from pointsman.policies.sdk import View
 
 EXPLORED = "explored.jsonl"
 NOTHING = "none"
@@ -63,7 +63,7 @@ class MetaRl(GangOrder):
         run_time_quantile: Annotated[float, QUANTILE] = 0.75,
     ) -> None:
         """A policy that knows what runs under other truths have in common, what one run taught it, or nothing."""
-        from pointsman.engine.jit.loaded import unit
+        from pointsman.engine.sdk.environments import unit
         from pointsman.learn.environments.compiled.gangs import ACTIONS
         from pointsman.learn.environments.loading import GANG_DECIDING
         from pointsman.learn.policies.adaptation.adapting import Adapting

@@ -17,7 +17,7 @@ from pointsman.errors import UsageError
 from pointsman.types import NEVER_MS, NodeState, Reason
 
 if TYPE_CHECKING:
-    from pointsman.engine.run.view import View
+    from pointsman.policies.sdk import View
 
 MOST, MOST_MS = 1e9, 1e15
 Start = Callable[[int], int]

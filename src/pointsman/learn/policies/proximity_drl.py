@@ -12,7 +12,7 @@ from pointsman.learn.policies.learned import Seen, trained
 from pointsman.types import Knowledge, Reason
 
 if TYPE_CHECKING:
-    from pointsman.engine.run.view import View
+    from pointsman.policies.sdk import View
 
 KEYS = {"fcfs": ("row", 1), "sjf": ("estimate", 1), "tetris": ("asked", -1), "drf": ("asked", 1)}
 """By the order of waiting jobs, what is least of the next one."""
@@ -30,7 +30,7 @@ class ProximityDrl:
 
     def __init__(self, checkpoint: str = "") -> None:
         """`checkpoint` is a directory; by default the shipped one."""
-        from pointsman.engine.jit.loaded import unit
+        from pointsman.engine.sdk.environments import unit
         from pointsman.learn.environments.compiled.columns import ADDRESS, DESK
         from pointsman.learn.environments.loading import DECIDING, observation_unit
 

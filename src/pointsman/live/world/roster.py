@@ -12,12 +12,7 @@ from typing import Any
 import polars as pl
 
 from pointsman.cluster import Cluster
-from pointsman.engine.estimates.keys import NOTHING
-from pointsman.engine.run.assembly import assemble
-from pointsman.engine.setup.briefing import Briefing
-from pointsman.engine.setup.build import Rules
-from pointsman.engine.setup.prepare import Prepared
-from pointsman.engine.setup.schedulers import homes_of
+from pointsman.engine.sdk.live import NOTHING, Briefing, Prepared, Rules, assemble, homes_of
 from pointsman.errors import InputError, UsageError
 from pointsman.experiment import RunOptions
 from pointsman.live.world.kind import Kind
