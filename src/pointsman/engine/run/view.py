@@ -6,16 +6,18 @@ Jobs are named by their slots: an int that stays the same as long as the job is 
 from collections.abc import Iterable, Mapping
 from operator import index
 from types import ModuleType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pointsman.engine.setup.job_columns import JobColumns
 from pointsman.engine.state.job_records import JobRecords
 from pointsman.engine.state.records import WAITING, State
 from pointsman.engine.state.state_pointer import Handle
 from pointsman.types import NEVER_MS, JobState, Reason
+
+if TYPE_CHECKING:
+    from pointsman.engine.setup.job_columns import JobColumns
 
 _PENDING, _RUNNING = int(JobState.PENDING), int(JobState.RUNNING)
 _REASONS = {int(r): r for r in Reason}
@@ -40,7 +42,7 @@ class Viewed(Protocol):
         ...
 
     @property
-    def columns(self) -> JobColumns:
+    def columns(self) -> "JobColumns":
         """Columns of the log's own that it keeps."""
         ...
 
