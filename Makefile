@@ -6,6 +6,7 @@
 # make wheel  wheel and sdist, in dist/; runs the wheel in an environment of its own
 # make man    the manual page, in out/
 # make .venv  only the environment               make clean  back to a fresh clone
+# make core-again  the compiled core from nothing, and whether it is that of the cache, byte for byte
 # make learn  PyTorch as well, for the tests and examples that train
 # make ray    Ray as well, for runs on a cluster and their tests
 
@@ -17,7 +18,7 @@ PYTHON ?= $(shell for p in $(NEWEST_FIRST); do $$p -c '$(IS_RECENT)' 2>/dev/null
 DEMO_POLICIES := fifo-backfill fifo sjf-backfill srtf las tiresias dally gittins
 DEMO_JOBS := out/demo-jobs.parquet
 
-.PHONY: demo live-demo test test-slow coverage wheel man lint results results-sample bench docs clean learn ray .venv
+.PHONY: demo live-demo test test-slow coverage wheel core-again man lint results results-sample bench docs clean learn ray .venv
 .DEFAULT_GOAL := demo
 
 .venv: .venv/ready
@@ -86,6 +87,13 @@ wheel: .venv
 	cd out/wheel && bin/pointsman trace generate --like philly --jobs 500 --cluster 8x8 --seed 1 -o jobs.parquet
 	cd out/wheel && bin/pointsman simulate jobs.parquet --cluster 8x8 --policy fifo -o run
 	grep -q '<svg' out/wheel/run/report.html
+
+core-again: .venv
+	rm -rf out/core
+	mkdir -p -m 700 out/core/home
+	$(BIN)/python -m pointsman.whole_core out/core/kept
+	POINTSMAN_HOME="$(CURDIR)/out/core/home" $(BIN)/python -m pointsman.whole_core out/core/anew
+	cmp out/core/kept/core.so out/core/anew/core.so
 
 man: .venv
 	mkdir -p out

@@ -12,10 +12,9 @@ import textwrap
 from typing import Any
 
 import numpy as np
-from pointsman.engine.jit.ahead import MAIN_LOOP
-from pointsman.engine.jit.loading import load_beside
 
 from pointsman.engine.actions.python_policy_hooks import decide, on_event, on_run
+from pointsman.engine.jit.units import MAIN_LOOP, functions_of
 from pointsman.engine.state import records
 from pointsman.engine.state.records import Int
 from pointsman.engine.state.state_pointer import STATE_ARRAYS, WORLD_ARRAYS, open_state
@@ -110,10 +109,6 @@ def _structs() -> str:
 
 def _safe(name: str) -> str:
     return f"{name}_" if name in ("new", "delete", "this", "F", "I") else name
-
-
-def _plain(value: Any) -> Any:
-    return getattr(value, "py_func", value)
 
 
 def _name_of(function: Any) -> str:
@@ -221,7 +216,7 @@ class _Function:
         if isinstance(node, ast.Name):
             return self.views.get(node.id)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            return open_view(_plain(self.names.get(node.func.id)))
+            return open_view(self.names.get(node.func.id))
         view = self._owner(node)
         return view_of_field(view, node.attr) if view and isinstance(node, ast.Attribute) else None
 
@@ -320,7 +315,7 @@ class _Function:
             return f"{BY_HAND[name]}({', '.join(args)})"
         if view := self._opened(name):
             return view.opened(args)
-        function = _plain(self.names[name])
+        function = self.names[name]
         self.calls.append(function)
         return f"{_name_of(function)}({', '.join(args)})"
 
@@ -349,7 +344,7 @@ DIRECTLY = {"_event": _event, "_rated": _rated, "_decide": _decide}
 
 def translate(hooks: str) -> str:
     """The C++ source of the loop with the hooks of the module `hooks`; it exports ``run`` as the compiled loop does."""
-    run = _plain(load_beside(MAIN_LOOP).run)
+    run = functions_of(MAIN_LOOP)["run"]
     policy = importlib.import_module(hooks)
     own = {name: getattr(policy, name) for name in ("decide", "on_event", "on_run")}
     done: dict[Any, str] = {}

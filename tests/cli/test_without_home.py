@@ -95,7 +95,7 @@ def test_doctor_says_which_folder_is_used_and_why(stranger: Stranger, open_folde
 
     temporary = open_folder / "tmp" / f"pointsman-{STRANGER}"
     state, found = look()
-    assert state == "ok" and found.startswith(f"{temporary}/compiled/")
+    assert state == "ok" and found.startswith(f"{temporary}/compiled ")
     assert "(in the temporary folder, because there is no home directory; " in found
     state, found = look(HOME="/")
     assert state == "ok" and "because /.cache/pointsman cannot be made (Permission denied)" in found

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pointsman.cli import screen
-from pointsman.engine.jit.build import missing, prepare
-from pointsman.engine.jit.compiled_folder import find_place
+from pointsman.engine.jit.built import is_shipped
 from pointsman.engine.jit.policy_code import units_of
 from pointsman.engine.jit.units import AUDIT, CONTENTION, HOSTED_HOOKS, PYTHON_API, SHARED_GPUS, factor_unit
 from pointsman.engine.rate_models.factors.gpu_sharing import jobs_per_gpu
@@ -31,8 +30,12 @@ def prepare_code(
     needed = [*more, *(unit for name in policies for unit in _units(name, options or {}))]
     if questions:
         needed += [PYTHON_API, *units_of(HOSTED_HOOKS)]
-    _announce(len(missing(needed)))
-    prepare(needed)
+    needed = [unit for unit in needed if not is_shipped(unit)]
+    if needed:
+        from pointsman.engine.jit.build import missing, prepare
+
+        _announce(len(missing(needed)))
+        prepare(needed)
 
 
 def _units(name: str, options: Mapping[str, Any]) -> list[str]:
@@ -56,6 +59,8 @@ def _announce(missing: int) -> None:
         f"compiling {parts} of the simulator, some seconds each; later runs reuse {them} "
         "('pointsman warmup' compiles everything)"
     )
+    from pointsman.engine.jit.compiled_folder import find_place
+
     place = find_place()
     if not place.lasts:
         screen.note(f"compiled code is kept in {place.folder}, {place.why}; POINTSMAN_HOME names a lasting folder")

@@ -15,7 +15,7 @@ from pointsman.cli.version import dependency_versions
 PLUG_INS = {"policy": "pointsman.policies", "trace format": "pointsman.traces"}
 """By what they add, their group of entry points."""
 COMPILERS = ("numba", "llvmlite")
-"""What only a clone needs, and whoever has compiled policies of their own (``pointsman[compile]``)."""
+"""What a clone needs, and users with compiled policies of their own (``pointsman[compile]``)."""
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 

@@ -11,12 +11,20 @@ from pointsman.engine.jit.mode import AS_PYTHON
 from pointsman.errors import UsageError
 from tests.free import simulate
 
-POLICY = """from pointsman.policies.sdk import CompiledPolicy, Int, State, core
-
+POLICY = """from pointsman.policies.sdk import CompiledPolicy, Int, OfJob, Record
+from pointsman.policies.sdk import State, core, parameter, view_of, whole
+class Memory(Record):
+    starts = whole("jobs started")
+class Kept(OfJob):
+    tries = whole("times it was tried")
 class Mine(CompiledPolicy):
     name = "mine"
     needs = "none"
     hooks = __file__
+    memory = Memory
+    kept = Kept
+    wait_s: float = parameter(1.0, "a time", unit="s")
+params, memory, kept = view_of(Mine), view_of(Memory), view_of(Kept)
 
 @core
 def decide(S: State) -> None:
@@ -53,9 +61,12 @@ def test_a_hook_is_missing(tmp_path: Path) -> None:
     ("line", "cause"),
     [
         ("S.jobs[j].klass = 1", "KeyError: 'klass'"),
+        ("params(S).wait = 1", "AttributeError: Mine declares no 'wait'"),
+        ("params(S).wait_ms = 1", "AttributeError: parameters are not to be written, and 'wait_ms' is one"),
+        ("memory(S).starts = kept(S, j).tires", "AttributeError: Kept declares no 'tires'"),
         ("S.jobs[j].s1 = best_of(S, j)", "NameError: name 'best_of' is not defined"),
         ('S.jobs[j].s1 = "many" + 1', "No implementation of function .+add.+ found for signature: >>> add"),
     ],
 )
 def test_what_does_not_compile(line: str, cause: str, tmp_path: Path) -> None:
-    assert re.match(rf":18: the policy cannot be compiled: {cause}", said(tmp_path, POLICY + ON_RUN + line + "\n"))
+    assert re.match(rf":26: it cannot be compiled: {cause}", said(tmp_path, POLICY + ON_RUN + line + "\n"))

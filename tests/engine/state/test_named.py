@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -170,10 +170,17 @@ class Slower(Slow):
         return 2000 * self.times
 
 
+class Constant(Slower):
+    """One whose wait is no parameter."""
+
+    wait_ms: ClassVar[int] = 7
+
+
 def test_parameters_of_a_base_come_first_and_may_be_derived() -> None:
     assert [slot.name for slot in record_of(Slower).layout.slots] == ["wait_ms", "times"]
     assert Slow(wait_s=0.5).parameters() == [500.0]
     assert Slower(times=4).parameters() == [8000.0, 4.0]
+    assert Constant(times=4).parameters() == [7.0, 4.0]
 
 
 def test_the_memory_of_a_subclass_begins_with_that_of_its_base() -> None:

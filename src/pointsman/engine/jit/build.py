@@ -113,16 +113,16 @@ def known(unit: str) -> dict[str, Known]:
         TypeError: a function uses a value whose content cannot be told.
     """
     if is_of_a_user(unit):
-        return _walked(unit)
+        return _walk_unit(unit)
     table = _table()
     if unit not in table:
-        table[unit] = _walked(unit)
+        table[unit] = _walk_unit(unit)
         if _newest_ns() < _BEGAN_NS:  # else what is in memory may be older than what is in the file
             write_whole(_table_file(), json.dumps(table).encode())
     return table[unit]
 
 
-def _walked(unit: str) -> dict[str, Known]:
+def _walk_unit(unit: str) -> dict[str, Known]:
     found = {name: digest_of(symbol_of(unit, name), each) for name, each in functions_of(unit).items()}
     return {name: Known(each.digest, each.calls) for name, each in found.items()}
 

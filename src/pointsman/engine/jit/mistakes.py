@@ -29,7 +29,7 @@ def mistakes_in(hooks: str) -> Generator[None]:
         if not hooks.endswith(".py"):
             raise
         text = _COLOUR.sub("", f"{type(error).__name__}: {error}")
-        raise UsageError(f"{hooks}{_line(text, hooks)}: the policy cannot be compiled: {_cause(text)}") from error
+        raise UsageError(f"{hooks}{_line(text, hooks)}: it cannot be compiled: {_cause(text)}") from error
 
 
 def _cause(text: str) -> str:

@@ -27,10 +27,10 @@ class Policy(Protocol):
     """A policy written in Python (``docs/guides/write-a-policy.md``).
 
     It may also define ``on_event(view, kind, job)``, ``why_waiting(view, job, name)``, ``why_there(view, job,
-    instant)`` and, if it has memory of its own, ``copy()``; ``parameters()``, ``divides_among``, ``owner_of(job)`` and
-    ``forwards(memory)`` as a `CompiledPolicy`; ``on_cluster(cluster)``, called before the run, and ``learnt()``, called
-    after it: files (bytes) for the run directory, by name. ``columns`` names the columns of the log's own that it
-    requires (``docs/guides/own-columns.md``).
+    instant)`` and, if it has memory of its own, ``copy()``; ``parameters()``, ``new_memory()``, ``divides_among``,
+    ``owner_of(job)`` and ``forwards(memory)`` as a `CompiledPolicy`; ``on_cluster(cluster)``, called before the run,
+    and ``learnt()``, called after it: files (bytes) for the run directory, by name. ``columns`` names columns of the
+    log's own that it requires (``docs/guides/own-columns.md``).
 
     ``why_waiting`` is what ``explain`` asks of a pending job that fits: a `Reason` and a sentence, or None if the
     policy has nothing to say. ``name(job)`` is the id of a job. ``why_there`` is what it asks of a job that holds GPUs:

@@ -19,7 +19,9 @@ _IN_MS = {"s": ("_s", "_ms", WHOLE), "GPU-s": ("_gpu_s", "_gpu_ms", NUMBER)}
 
 
 class derived(property):
-    """A number that compiled code finds among the parameters, worked out of them, or another one in each class."""
+    """A number that compiled code finds among the parameters, worked out of them. A subclass may have another one, or a
+    constant (`ClassVar`) of the same name.
+    """
 
 
 def milliseconds(seconds: float) -> float:
@@ -53,7 +55,7 @@ def numbers_of(policy: Any) -> list[float]:
     view = record(made)
     fields = {_name(name, field): (name, field) for name, field in type(policy).model_fields.items()}
     for slot in record.layout.slots:
-        if isinstance(getattr(type(policy), slot.name, None), derived):
+        if hasattr(type(policy), slot.name):  # no field: pydantic keeps these elsewhere
             setattr(view, slot.name, getattr(policy, slot.name))
         elif slot.shape == ():
             name, field = fields[slot.name]

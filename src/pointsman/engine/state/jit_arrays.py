@@ -34,6 +34,13 @@ class Fields(types.Record):  # type: ignore[misc]
         """The same for the same fields only."""
         return hashlib.sha256(self.name.encode()).hexdigest()[:12]
 
+    @property
+    def mangling_args(self) -> tuple[str, tuple[int]]:
+        """What symbols have of it. numba has the number of types in this process, so that two processes that compile
+        a helper at once would name it differently, and one of them not find it.
+        """
+        return "Fields", (int(self.short_name, 16),)
+
 
 register_model(Fields)(models.RecordModel)
 

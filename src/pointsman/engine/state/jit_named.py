@@ -13,6 +13,7 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.datamodel import models
+from numba.core.errors import TypingError
 from numba.core.extending import register_model
 from numba.core.imputils import lower_builtin, lower_getattr, lower_getattr_generic, lower_setattr_generic
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
@@ -36,7 +37,7 @@ class KeptView(types.Type):  # type: ignore[misc]
     """A record of the state some of whose fields have names: its address."""
 
     def __init__(self, layout: Layout, fields: tuple[str, ...], record: Any) -> None:
-        self.record = record
+        self.layout, self.record = layout, record
         self.field = {slot.name: (fields[slot.at], slot.kind) for slot in layout.slots}
         super().__init__(name=f"KeptView({layout.name}, {_digest(layout)})")
 
@@ -50,6 +51,12 @@ class Elements(types.Type):  # type: ignore[misc]
         self.ndim = len(slot.shape)
         self.index = types.int64 if self.ndim == 1 else types.UniTuple(types.int64, 2)
         super().__init__(name=f"Elements({slot.kind}, {slot.shape}, {self.dtype})")
+
+
+def _check_declared(layout: Layout, name: str) -> None:
+    """Say so, as Python does, where a record has no such name."""
+    if not layout.has(name):
+        raise AttributeError(f"{layout.name} declares no {name!r}")
 
 
 def _digest(layout: Layout) -> str:
@@ -128,8 +135,7 @@ class _ViewNames(AttributeTemplate):  # type: ignore[misc]
     def generic_resolve(self, kind: View, attr: str) -> Any:
         if attr == "as_numbers":
             return Elements(_all(kind.layout))
-        if not kind.layout.has(attr):
-            return None
+        _check_declared(kind.layout, attr)
         slot = kind.layout.slot(attr)
         return _element(slot) if slot.shape == () else Elements(slot)
 
@@ -152,6 +158,8 @@ def _get_name(context: Any, builder: Any, kind: View, view: Any, name: str) -> A
 @lower_setattr_generic(View)
 def _set_name(context: Any, builder: Any, sig: Any, args: Any, name: str) -> None:
     slot = sig.args[0].layout.slot(name)
+    if sig.args[0].layout.place == "params":
+        raise TypingError(f"AttributeError: parameters are not to be written, and {name!r} is one")
     value = context.cast(builder, args[1], sig.args[1], _element(slot))
     _store(builder, _beyond(builder, args[0], slot.at), value, slot.kind)
 
@@ -161,7 +169,8 @@ class _KeptNames(AttributeTemplate):  # type: ignore[misc]
     key = KeptView
 
     def generic_resolve(self, kind: KeptView, attr: str) -> Any:
-        return _TYPES.get(kind.field[attr][1], types.float64) if attr in kind.field else None
+        _check_declared(kind.layout, attr)
+        return _TYPES.get(kind.field[attr][1], types.float64)
 
 
 @lower_getattr_generic(KeptView)

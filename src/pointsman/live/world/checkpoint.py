@@ -15,7 +15,7 @@ from pointsman.version import __version__
 FORMAT = 1
 OTHER_WORLD = "what was kept is of another version of Pointsman, another cluster, policy or set of jobs"
 _ADDRESSES = (
-    *("address", "network", "sharing", "staging", "tree", "on_event", "on_run", "decide"),
+    *("address", "network", "sharing", "staging", "rating", "on_event", "on_run", "decide"),
     *("scripted_events", "history", "audit"),
 )
 """Scalars that are addresses of this process."""

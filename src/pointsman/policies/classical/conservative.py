@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pointsman.policies.classical.easy import on_event as easy_on_event
 from pointsman.policies.classical.planning import Planning, note_event, on_run, start_by_plan, wait_planned
 from pointsman.policies.parts.plan.reservations import plan_lengths
-from pointsman.policies.sdk import PENDING, Int, State, core, derived, parameter
+from pointsman.policies.sdk import PENDING, Int, State, core, parameter
 
 __all__ = ["Conservative", "decide", "on_event", "on_run"]
 
@@ -32,10 +32,7 @@ class Conservative(Planning):
         """Room for the plan."""
         return type(self).memory.zeros(plan_lengths(self.depth))
 
-    @derived
-    def backfills_rest(self) -> bool:
-        """They may."""
-        return True
+    backfills_rest: ClassVar[bool] = True
 
 
 @core

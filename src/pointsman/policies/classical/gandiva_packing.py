@@ -22,5 +22,5 @@ class GandivaPacking(Gandiva):
 
     @derived
     def least_gain(self) -> float:
-        """The same."""
+        """More than this must a pair get done together, of what each would alone."""
         return self.pack_gain

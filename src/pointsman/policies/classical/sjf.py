@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from pointsman.policies.classical.fifo import Fifo
-from pointsman.policies.sdk import Knowledge, derived
+from pointsman.policies.sdk import Knowledge
 
 
 class Sjf(Fifo):
@@ -13,8 +13,4 @@ class Sjf(Fifo):
 
     name: ClassVar[str] = "sjf"
     needs: ClassVar[Knowledge] = "oracle"
-
-    @derived
-    def by_estimate(self) -> bool:
-        """Of course."""
-        return True
+    by_estimate: ClassVar[bool] = True

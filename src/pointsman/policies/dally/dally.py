@@ -25,7 +25,6 @@ from pointsman.policies.sdk import (
     Int,
     State,
     core,
-    derived,
     parameter,
     view_of,
 )
@@ -38,22 +37,14 @@ class DallyManual(Dally):
     """Dally with fixed timers."""
 
     name: ClassVar[str] = "dally-manual"
-
-    @derived
-    def tuned(self) -> bool:
-        """They are not."""
-        return False
+    tuned: ClassVar[bool] = False
 
 
 class DallyNoWait(Dally):
     """Dally that takes any offer at once."""
 
     name: ClassVar[str] = "dally-nowait"
-
-    @derived
-    def tuned(self) -> bool:
-        """They are not."""
-        return False
+    tuned: ClassVar[bool] = False
 
     node_timer_s: float = parameter(0.0, "maximum wait for one node", unit="s", ge=0, le=0)
     rack_timer_s: float = parameter(0.0, "maximum wait for one rack", unit="s", ge=0, le=0)
@@ -63,32 +54,16 @@ class DallyConsolidated(Dally):
     """Dally that waits for its best level for ever."""
 
     name: ClassVar[str] = "dally-consolidated"
-
-    @derived
-    def tuned(self) -> bool:
-        """They are not."""
-        return False
-
-    @derived
-    def node_timer_ms(self) -> float:
-        """For ever."""
-        return float(NEVER)
-
-    @derived
-    def rack_timer_ms(self) -> float:
-        """For ever."""
-        return float(NEVER)
+    tuned: ClassVar[bool] = False
+    node_timer_ms: ClassVar[float] = float(NEVER)
+    rack_timer_ms: ClassVar[float] = float(NEVER)
 
 
 class DallyNoPreempt(Dally):
     """Dally without preemption."""
 
     name: ClassVar[str] = "dally-nopreempt"
-
-    @derived
-    def preempts(self) -> bool:
-        """They are not."""
-        return False
+    preempts: ClassVar[bool] = False
 
     @model_validator(mode="after")
     def _has_nothing_to_weigh(self) -> Self:

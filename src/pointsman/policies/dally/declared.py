@@ -239,7 +239,7 @@ class Gittins(DelayScheduling):
 
     @derived
     def preempts(self) -> bool:
-        """As configured."""
+        """Whether jobs are preempted."""
         return self.preempt
 
     def forget_jobs(self, memory: NDArray[np.float64]) -> None:

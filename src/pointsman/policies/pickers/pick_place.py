@@ -96,12 +96,12 @@ class PickPlace(_Picked):
 
     @derived
     def job_picker(self) -> int:
-        """As configured."""
+        """One of `PICKERS`."""
         return PICKERS.index(self.picker)
 
     @derived
     def is_strict(self) -> bool:
-        """As configured."""
+        """Whether none starts if the next job does not fit."""
         return self.strict in ("always", self.picker)
 
 
@@ -119,7 +119,7 @@ class PickPlaceSjf(_Picked):
 
     @derived
     def is_strict(self) -> bool:
-        """As configured."""
+        """Whether none starts if the next job does not fit."""
         return self.strict == "always"
 
 

@@ -151,7 +151,7 @@ class PatientPlacer(Placer):
 
     @derived
     def patient_share(self) -> float:
-        """As configured."""
+        """Share of its duration for which a job waits for a compact place."""
         return self.patience
 
     def delay_of(self, job: Any) -> Delay | None:

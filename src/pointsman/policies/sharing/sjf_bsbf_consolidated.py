@@ -2,7 +2,6 @@
 
 from typing import ClassVar
 
-from pointsman.policies.sdk import derived
 from pointsman.policies.sharing.sjf_bsbf import SjfBsbf
 
 
@@ -10,8 +9,4 @@ class SjfBsbfConsolidated(SjfBsbf):
     """As sjf-bsbf, but beside partners on one node rather than on free GPUs of several."""
 
     name: ClassVar[str] = "sjf-bsbf-consolidated"
-
-    @derived
-    def consolidates(self) -> bool:
-        """It does."""
-        return True
+    consolidates: ClassVar[bool] = True

@@ -25,6 +25,11 @@ from pointsman.engine.jit.store import Object, read_object, write_object
 from pointsman.engine.jit.target import target
 from pointsman.engine.jit.units import functions_of, symbol_of
 
+_OF_C = {
+    *("memset", "memcpy", "memmove"),
+    *("exp", "exp2", "expm1", "log", "log1p", "pow", "sqrt", "ceil", "floor", "rint", "trunc", "fmod", "round"),
+}
+"""What every process has of C's libraries."""
 _ADDRESSES = "numba.dynamic.globals"
 """What Numba calls constants that are addresses of this process, which nothing reads in the end."""
 
@@ -48,7 +53,8 @@ def emit(symbol: str, function: Any) -> Object:
     linked.verify()
     if left := [each.name for each in linked.global_variables if each.name.startswith(_ADDRESSES)]:
         raise TypeError(f"{symbol} would hold the address of a Python object: {left[0]}")
-    return Object(symbol, _calls(linked), _machine().emit_object(linked))
+    expected = digest_of(symbol, function).calls
+    return Object(symbol, _calls(linked, expected), _machine().emit_object(linked))
 
 
 def _in_c(context: Any, module: Any, result: Any, symbol: str, answer: Any) -> Any:
@@ -77,9 +83,16 @@ def _keep_to_itself(module: Any, symbol: str) -> None:
             each.name = f"{symbol}.{k}"
 
 
-def _calls(module: Any) -> tuple[str, ...]:
-    """The exported functions that a module calls: names with a dot, which C has none of."""
-    return tuple(f.name for f in module.functions if f.is_declaration and "." in f.name and f.name[:5] != "llvm.")
+def _calls(module: Any, expected: tuple[str, ...]) -> tuple[str, ...]:
+    """The exported functions that a module calls, of those `expected`.
+
+    Raises:
+        TypeError: something else is lacking that nobody who loads it has.
+    """
+    lacks = [f.name for f in module.functions if f.is_declaration and not f.name.startswith(("llvm.", "Py"))]
+    if unknown := set(lacks) - {*expected, *_OF_C}:
+        raise TypeError(f"{module.name} would call {min(unknown)}, which nothing has")
+    return tuple(name for name in lacks if name in expected)
 
 
 def _machine() -> Any:
