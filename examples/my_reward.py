@@ -1,7 +1,6 @@
 """Example of a reward: it penalises waiting jobs, and each start on several nodes."""
 
-from pointsman.engine.jit.compile import core
-from pointsman.engine.state.records import Int, State
+from pointsman.engine.sdk.environments import Int, State, core
 
 
 @core

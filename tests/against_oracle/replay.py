@@ -11,7 +11,7 @@ from pointsman.engine.estimates.keys import NOTHING, history_of
 from pointsman.engine.rate_models.speeds import Speeds
 from pointsman.engine.run.simulation import Simulation
 from pointsman.engine.setup.briefing import Briefing
-from pointsman.engine.setup.build import Rules, build, memory_of, parameters_of
+from pointsman.engine.setup.build import Rules, build
 from pointsman.engine.setup.demand import Demand, alternatives, make_pools
 from pointsman.engine.setup.prepare import Prepared
 from pointsman.engine.setup.schedulers import divide, scheduler_of_nodes
@@ -96,7 +96,7 @@ def simulation_of(instance: Instance, *, audit: bool = True, policy: Any = None)
         history_of(jobs) if instance.history else NOTHING,
     )
     return Simulation(
-        build(prepared, rules, parameters_of(made), script, briefing, memory_of(made, briefing)),
+        build(prepared, rules, made, script, briefing),
         made,
     )
 

@@ -13,7 +13,7 @@ from pointsman.cluster.layout import Layout
 from pointsman.engine.rate_models.base.iterations import Iterations
 from pointsman.engine.rate_models.speeds import Speeds
 from pointsman.engine.run.simulation import Simulation
-from pointsman.engine.setup.build import Rules, build, memory_of, parameters_of
+from pointsman.engine.setup.build import Rules, build
 from pointsman.engine.setup.demand import Demand, make_pools
 from pointsman.engine.setup.prepare import Prepared
 from pointsman.engine.setup.terms import Terms
@@ -107,7 +107,7 @@ def simulation_of(ground: Ground, jobs: list[Chain], policy: Any) -> Simulation:
     script = np.array(sorted((time_ms, Event.CANCEL, row, 0, -1, 0.0) for time_ms, row in ground.cancels), SCRIPT)
     speeds = replace(speeds, steps=steps, subbatches=subbatches.ravel())
     prepared = Prepared(pl.DataFrame(), trace, layout, pools, demands, [-1], speeds, terms)
-    return Simulation(build(prepared, rules, parameters_of(policy), script, memory=memory_of(policy)), policy)
+    return Simulation(build(prepared, rules, policy, script), policy)
 
 
 def actions_of(simulation: Simulation) -> list[tuple[int, Action]]:
@@ -184,7 +184,7 @@ class Whims:
                 did.append(("PREEMPT", int(rows[j]), ()))
         for j in sorted(view.pending, key=lambda j: int(rows[j])):
             if self.draw.random() < 0.7:
-                every = [(n, g) for n, size in enumerate(view._state.nodes["gpus"].tolist()) for g in range(size)]
+                every = [(n, g) for n, size in enumerate(view.state.nodes["gpus"].tolist()) for g in range(size)]
                 gpus: list[Gpu] = self.draw.sample(every, int(view.jobs["asked"][j]))
                 if view.start(j, gpus) == Reason.OK:
                     did.append(("START", int(rows[j]), tuple(sorted(gpus))))

@@ -183,6 +183,19 @@ def test_a_policy_reads_of_profiles_what_it_is_told(module: str) -> None:
     assert read & {"rates", "goodputs", "slowdowns"} == set()
 
 
+def reaching(tree: ast.Module) -> list[str]:
+    """Private attributes of a view that the code reads."""
+    attributes = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr.startswith("_")]
+    return [ast.unparse(node) for node in attributes if ast.unparse(node.value).endswith("view")]
+
+
+def test_what_a_policy_needs_of_a_view_is_public() -> None:
+    outside = {module: file for module, file in MODULES.items() if not module.startswith("pointsman.engine.")}
+    found = {module: reaching(ast.parse(file.read_text(encoding="utf-8"))) for module, file in outside.items()}
+    assert {module: reached for module, reached in found.items() if reached} == {}
+    assert reaching(ast.parse("self.view._state.g")) == ["self.view._state"]
+
+
 @pytest.mark.parametrize("name", READERS)
 def test_a_trace_format_imports_one_module(name: str) -> None:
     """But for the columns' limits, and modules of its own."""

@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from pointsman.api import assemble, open_simulation
+from pointsman.api import open_simulation
 from pointsman.cluster import Cluster, load_cluster
 from pointsman.engine.estimates.keys import NOTHING
+from pointsman.engine.run.assembly import assemble
 from pointsman.engine.setup.briefing import Briefing
+from pointsman.engine.setup.build import Rules
 from pointsman.engine.setup.overheads import load_overheads
 from pointsman.engine.setup.prepare import Prepared
 from pointsman.experiment import RunOptions
@@ -33,10 +35,14 @@ class Case:
         self.spec, self.params = get_policy(policy), params
         checked = RunOptions.checked(options)
         self.options = checked.model_copy(update={"overheads": load_overheads(checked.overheads).stated()})
-        self.prepared, self.rules, self.briefing = assemble(*self._whole(self.policy()))
+        self.prepared, self.rules, self.briefing = self._assemble(self.policy())
 
     def policy(self) -> Any:
         return self.spec.make(self.params)
+
+    def _assemble(self, policy: Any) -> tuple[Prepared, Rules, Briefing | None]:
+        *whole, options = self._whole(policy)
+        return assemble(*whole, dict(options))
 
     def _whole(self, policy: Any) -> tuple[Workload, Cluster, Any, Any, RunOptions]:
         return self.workload, self.cluster, self.spec, policy, self.options
@@ -44,7 +50,7 @@ class Case:
     def world(self, room: int = 1 << 12) -> LiveWorld:
         """A live world before its first job."""
         policy = self.policy()
-        prepared, rules, briefing = assemble(*self._whole(policy))
+        prepared, rules, briefing = self._assemble(policy)
         return LiveWorld(prepared, rules, policy, briefing, room)
 
     def simulated(self) -> list[Action]:

@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel, ConfigDict
 
-from pointsman.engine.run.contract import parameter
+from pointsman.policies.sdk import parameter
 
 __all__ = ["Config", "parameter"]
 

@@ -71,6 +71,7 @@ from pointsman.engine.run.contract import (
     column_numbers,
     parameter,
 )
+from pointsman.engine.run.view import View
 from pointsman.engine.setup.briefing import Briefing
 from pointsman.engine.setup.parameters import choice, derived, milliseconds
 from pointsman.engine.state.codes import FEW_RACKS, OK, PENDING, QUOTA, RESOURCES, RUNNING, STARTING, TIGHTEST
@@ -113,6 +114,7 @@ __all__ = [  # noqa: RUF022 - by topic
     "Delay",
     "Owner",
     "Standing",
+    "View",
     "on_event",
     "on_run",
     "column_numbers",

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-from pointsman.api import check_fits, check_run
 from pointsman.cluster import load_cluster
+from pointsman.engine.run.assembly import check_fits, check_run
 from pointsman.experiment import Cell, CellSpec
 from pointsman.parallel.file_bundle import FileBundle, pack
 from pointsman.parallel.pool import OneByOne
@@ -70,7 +70,7 @@ def check_cell(spec: CellSpec, workload: Workload) -> None:
     options = spec.run_options(spec.seeds[0])
     for choice in spec.policies:
         policy, made = policy_of(*call_of(choice))
-        check_run(workload, policy, made, options)
+        check_run(workload, policy, made, dict(options))
 
 
 def check_cluster(spec: CellSpec, workload: Workload, **more: str) -> None:
@@ -82,7 +82,7 @@ def check_cluster(spec: CellSpec, workload: Workload, **more: str) -> None:
     """
     cluster, options = load_cluster(spec.cluster), spec.run_options(spec.seeds[0], **more)
     for choice in spec.policies:
-        check_fits(workload, cluster, policy_of(*call_of(choice))[1], options)
+        check_fits(workload, cluster, policy_of(*call_of(choice))[1], dict(options))
 
 
 def tasks_of(cells: Sequence[Cell], workloads: Sequence[Sequence[Workload]]) -> list[list[Task]]:

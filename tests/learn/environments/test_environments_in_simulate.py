@@ -62,12 +62,12 @@ class Picks(Replay):
 
     def look(self, view: View) -> None:
         expected = self.seen.pop()
-        assert self.looking.look(view._address, self.window, self.mask, self.out)
+        assert self.looking.look(view.address, self.window, self.mask, self.out)
         assert np.array_equal(self.mask, expected.pop("action_mask"))
         assert self.out.tobytes() == np.concatenate([part.ravel() for part in expected.values()]).tobytes()
 
     def start(self, view: View, job: int, how: Any) -> None:
-        assert unit(DECIDING).start(view._address, job, how) == Reason.OK
+        assert unit(DECIDING).start(view.address, job, how) == Reason.OK
 
 
 def play(env: PickJobEnv | PlaceJobEnv, seed: int) -> list[Choice]:

@@ -11,11 +11,12 @@ def units_of(hooks: str) -> list[str]:
     return [MAIN_LOOP, hooks_unit(hooks), *([PYTHON_API] if hooks == HOSTED_HOOKS else [])]
 
 
-def load_policy(hooks: str) -> tuple[Unit, dict[str, int]]:
-    """The main loop, and where it finds the hooks: addresses by fields of ``State.g``, 0 where a hook does nothing.
+def load_policy(policy: object) -> tuple[Unit, dict[str, int]]:
+    """The main loop, and where it finds the hooks of a policy: addresses by fields of ``State.g``, 0 where a hook does
+    nothing.
 
     Raises:
         UsageError: a user's file does not compile.
     """
-    loop, hooked, *_ = units(*units_of(hooks))
+    loop, hooked, *_ = units(*units_of(getattr(policy, "hooks", HOSTED_HOOKS)))
     return loop, {hook: hooked.addresses.get(hook, 0) for hook in HOOKS}

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pointsman.engine.jit.loaded import unit
 from pointsman.engine.jit.policy_code import load_policy
-from pointsman.engine.jit.units import ADOPTING, HOSTED_HOOKS, PYTHON_API
+from pointsman.engine.jit.units import ADOPTING, PYTHON_API
 from pointsman.engine.run.adoption import (
     check_forecasts,
     check_takeover,
@@ -76,7 +76,7 @@ class Simulation:
         self.placement = Placement(int(handle.state.g[0]["placement"])) if own is None else Placement.CONSOLIDATED
         """The placement of the run, for a policy that has none of its own."""
         self.hosted = not isinstance(policy, CompiledPolicy)
-        self.loop, hooks = load_policy(getattr(policy, "hooks", HOSTED_HOOKS))
+        self.loop, hooks = load_policy(policy)
         for hook, address in hooks.items():
             handle.state.g[hook] = address
         self.engine_s = 0.0

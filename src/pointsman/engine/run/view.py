@@ -6,16 +6,18 @@ Jobs are named by their slots: an int that stays the same as long as the job is 
 from collections.abc import Iterable, Mapping
 from operator import index
 from types import ModuleType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pointsman.engine.setup.job_columns import JobColumns
 from pointsman.engine.state.job_records import JobRecords
-from pointsman.engine.state.records import WAITING
+from pointsman.engine.state.records import WAITING, State
 from pointsman.engine.state.state_pointer import Handle
 from pointsman.types import NEVER_MS, JobState, Reason
+
+if TYPE_CHECKING:
+    from pointsman.engine.setup.job_columns import JobColumns
 
 _PENDING, _RUNNING = int(JobState.PENDING), int(JobState.RUNNING)
 _REASONS = {int(r): r for r in Reason}
@@ -40,7 +42,7 @@ class Viewed(Protocol):
         ...
 
     @property
-    def columns(self) -> JobColumns:
+    def columns(self) -> "JobColumns":
         """Columns of the log's own that it keeps."""
         ...
 
@@ -57,22 +59,24 @@ class View:
         self._entries = entries
 
     @property
-    def _state(self) -> Any:
+    def state(self) -> State:
+        """The records and tables that compiled code sees; to be read only."""
         return self._simulation.handle.state
 
     @property
-    def _address(self) -> int:
+    def address(self) -> int:
+        """Where the state is, for compiled functions of a policy's own (`engine.state.state_pointer.open_state`)."""
         return self._simulation.handle.address
 
     @property
     def now_s(self) -> float:
         """Seconds since the first submit."""
-        return float(self._state.g["now"][0]) / 1000.0
+        return float(self.state.g["now"][0]) / 1000.0
 
     @property
     def now_ms(self) -> int:
         """Milliseconds since the first submit."""
-        return int(self._state.g["now"][0])
+        return int(self.state.g["now"][0])
 
     @property
     def jobs(self) -> "NDArray[np.void] | JobRecords":
@@ -83,7 +87,7 @@ class View:
         jobs.flags.writeable = False
         if not columns.names:
             return jobs
-        return JobRecords(jobs, columns.of(self._state.job_numbers[: len(jobs)]))
+        return JobRecords(jobs, columns.of(self.state.job_numbers[: len(jobs)]))
 
     @property
     def texts(self) -> Mapping[str, tuple[str, ...]]:
@@ -107,7 +111,7 @@ class View:
         """(slots,) nominal seconds of work that each running job has done since its last checkpoint; 0 for the others,
         and where jobs write none.
         """
-        jobs, every = self._simulation.handle.jobs, float(self._state.g["checkpoint_ms"][0])
+        jobs, every = self._simulation.handle.jobs, float(self.state.g["checkpoint_ms"][0])
         if every == 0.0:
             return np.zeros(len(jobs))
         done = done_by(jobs, self.now_ms) - jobs["restored"]
@@ -116,7 +120,7 @@ class View:
     @property
     def pending_count(self) -> int:
         """How many jobs wait."""
-        return int(self._state.g["pending"][0])
+        return int(self.state.g["pending"][0])
 
     @property
     def pending(self) -> NDArray[np.int64]:
@@ -129,36 +133,36 @@ class View:
         return self._in_state(_RUNNING, "row")
 
     def _in_state(self, state: int, order: str) -> NDArray[np.int64]:
-        out = np.empty(int(self._state.g["slots"][0]), np.int64)
-        slots = out[: self._entries.in_state(self._address, state, out)]
-        return slots[np.argsort(self._state.jobs[order][slots], kind="stable")]
+        out = np.empty(int(self.state.g["slots"][0]), np.int64)
+        slots = out[: self._entries.in_state(self.address, state, out)]
+        return slots[np.argsort(self.state.jobs[order][slots], kind="stable")]
 
     def heads(self) -> list[int]:
         """For each kind of demand that fits now, its first waiting job; in submit order."""
-        out = np.empty(int(self._state.g["active"][0]), np.int64)
-        rows = self._state.jobs["row"]
-        return sorted(out[: self._entries.heads(self._address, out)].tolist(), key=lambda j: rows[j])
+        out = np.empty(int(self.state.g["active"][0]), np.int64)
+        rows = self.state.jobs["row"]
+        return sorted(out[: self._entries.heads(self.address, out)].tolist(), key=lambda j: rows[j])
 
     @property
     def gpus(self) -> int:
         """GPUs of the cluster."""
-        return int(self._state.g["gpus"][0])
+        return int(self.state.g["gpus"][0])
 
     @property
     def free_gpus(self) -> int:
         """Free GPUs on nodes that are UP."""
-        return int(self._state.g["free"][0])
+        return int(self.state.g["free"][0])
 
     @property
     def free_by_node(self) -> NDArray[np.int64]:
         """(M,) free GPUs of each node; 0 where it is not UP."""
-        nodes = self._state.nodes
+        nodes = self.state.nodes
         return np.where(nodes["state"] == 0, nodes["free"], 0)
 
     @property
     def free_by_rack(self) -> NDArray[np.int64]:
         """(racks,) free GPUs of each rack."""
-        return np.bincount(self._state.nodes["rack"], self.free_by_node, len(self._state.racks)).astype(np.int64)
+        return np.bincount(self.state.nodes["rack"], self.free_by_node, len(self.state.racks)).astype(np.int64)
 
     def free_on(self, node: int) -> list[int]:
         """Indexes of the free GPUs of `node`.
@@ -166,10 +170,10 @@ class View:
         Raises:
             IndexError: there is no such node.
         """
-        if not 0 <= node < len(self._state.nodes):
-            raise IndexError(f"there is no node {node}: nodes are 0 to {len(self._state.nodes) - 1}")
-        mask = int(self._state.nodes["free_mask"][node])
-        return [i for i in range(int(self._state.nodes["gpus"][node])) if mask >> i & 1]
+        if not 0 <= node < len(self.state.nodes):
+            raise IndexError(f"there is no node {node}: nodes are 0 to {len(self.state.nodes) - 1}")
+        mask = int(self.state.nodes["free_mask"][node])
+        return [i for i in range(int(self.state.nodes["gpus"][node])) if mask >> i & 1]
 
     def fits(self, job: int) -> bool:
         """Whether the configured placement can place `job` now.
@@ -177,7 +181,7 @@ class View:
         Raises:
             IndexError: no job has this slot.
         """
-        return bool(self._entries.fits(self._address, self._class_of(job)))
+        return bool(self._entries.fits(self.address, self._class_of(job)))
 
     def _class_of(self, job: int) -> int:
         jobs = self._simulation.handle.jobs
@@ -192,8 +196,8 @@ class View:
         Raises:
             IndexError: no job has this slot.
         """
-        n = self._entries.find(self._address, self._class_of(job))
-        place = self._state.place[:n]
+        n = self._entries.find(self.address, self._class_of(job))
+        place = self.state.place[:n]
         return [
             (int(node), i)
             for node, mask in zip(place["node"], place["mask"], strict=True)
@@ -204,11 +208,11 @@ class View:
     def start(self, job: int, gpus: Iterable[tuple[int, int]] | None = None, accumulation: int = 1) -> Reason:
         """Start `job` on `gpus`, (node, GPU) pairs, or where the configured placement puts it. OK, or why not."""
         if gpus is None:
-            return _REASONS[self._entries.start(self._address, index(job), index(accumulation))]
+            return _REASONS[self._entries.start(self.address, index(job), index(accumulation))]
         placed = self._note_place(gpus)
         if isinstance(placed, Reason):
             return placed
-        return _REASONS[self._entries.start_on(self._address, index(job), placed, index(accumulation))]
+        return _REASONS[self._entries.start_on(self.address, index(job), placed, index(accumulation))]
 
     def _note_place(self, gpus: Iterable[tuple[int, int]]) -> int | Reason:
         """Note (node, GPU) pairs in State.place: how many nodes they are on, or what is wrong with them."""
@@ -217,16 +221,16 @@ class View:
             if not 0 <= gpu < 64 or masks.get(node, 0) >> gpu & 1:
                 return Reason.GpuTaken
             masks[node] = masks.get(node, 0) | 1 << gpu
-        nodes = len(self._state.nodes)
+        nodes = len(self.state.nodes)
         if not masks or len(masks) > nodes:
             return Reason.GangIncomplete
         for i, (node, mask) in enumerate(masks.items()):
-            self._state.place[i] = (node if 0 <= node < nodes else -1, mask - (1 << 64) if mask >> 63 else mask, 0, 0)
+            self.state.place[i] = (node if 0 <= node < nodes else -1, mask - (1 << 64) if mask >> 63 else mask, 0, 0)
         return len(masks)
 
     def preempt(self, job: int) -> Reason:
         """Preempt `job`; it waits again. OK, or why not."""
-        return _REASONS[self._entries.preempt(self._address, index(job))]
+        return _REASONS[self._entries.preempt(self.address, index(job))]
 
     def wake_at(self, time_s: float) -> None:
         """Be called at `time_s` at the latest.
@@ -236,7 +240,12 @@ class View:
         """
         if not abs(time_s) < NEVER_MS / 1000:
             raise ValueError(f"wake_at({time_s}): not a time in seconds")
-        self._entries.wake_at(self._address, int(np.ceil(time_s * 1000)))
+        self._entries.wake_at(self.address, int(np.ceil(time_s * 1000)))
+
+    def wake_only_at_ms(self, time_ms: int) -> None:
+        """Be called at `time_ms`, and at no other time that was asked for before; at none if it is `NEVER_MS`."""
+        self.state.g["wake"] = NEVER_MS
+        self._entries.wake_at(self.address, time_ms)
 
     def resize(self, job: int, gpus: Iterable[tuple[int, int]]) -> Reason:
         """Give running `job` these GPUs, (node, GPU) pairs, instead of its own, of which it may keep some; another
@@ -245,19 +254,19 @@ class View:
         placed = self._note_place(gpus)
         if isinstance(placed, Reason):
             return placed
-        return _REASONS[self._entries.resize(self._address, index(job), placed)]
+        return _REASONS[self._entries.resize(self.address, index(job), placed)]
 
     def rebatch(self, job: int, accumulation: int) -> Reason:
         """Let running `job` go on with `accumulation` steps. OK, or why not."""
-        return _REASONS[self._entries.rebatch(self._address, index(job), index(accumulation))]
+        return _REASONS[self._entries.rebatch(self.address, index(job), index(accumulation))]
 
     def with_room(self, job: int, accumulation: int = 1) -> list[tuple[int, int]]:
         """(node, GPU) pairs that are free, or have room for waiting `job` beside the jobs on them, with so much
         accumulation; whether they are of a type it may use is not asked.
         """
         out = np.empty(self.gpus, np.int64)
-        gpus = out[: self._entries.with_room(self._address, index(job), index(accumulation), out)]
-        first = self._state.nodes["gpu0"]
+        gpus = out[: self._entries.with_room(self.address, index(job), index(accumulation), out)]
+        first = self.state.nodes["gpu0"]
         nodes = np.searchsorted(first, gpus, side="right") - 1
         return list(zip(nodes.tolist(), (gpus - first[nodes]).tolist(), strict=True))
 
@@ -267,10 +276,10 @@ class View:
         Raises:
             IndexError: there is no such GPU.
         """
-        nodes = self._state.nodes
+        nodes = self.state.nodes
         if not 0 <= node < len(nodes) or not 0 <= gpu < int(nodes["gpus"][node]):
             raise IndexError(f"there is no GPU {gpu} of node {node}")
-        return [j for j in self._state.occupants[int(nodes["gpu0"][node]) + gpu].tolist() if j >= 0]
+        return [j for j in self.state.occupants[int(nodes["gpu0"][node]) + gpu].tolist() if j >= 0]
 
     def slow_down(self, job: int, beside: int, gpu_type: int = 0) -> float:
         """How many times as long an iteration of `job` is said to take beside another job on a GPU of this type (an
@@ -279,7 +288,7 @@ class View:
         Raises:
             IndexError: no job has this slot, or there is no such type.
         """
-        state = self._state
+        state = self.state
         for slot in (job, beside):
             self._class_of(slot)
         if not 0 <= gpu_type < int(state.g["types"][0]):
@@ -293,12 +302,12 @@ class View:
 
     def admit(self, job: int) -> Reason:
         """Let the transfer of `job` begin, which waits for it (`waiting_transfers`). OK, or why not."""
-        return _REASONS[self._entries.admit(self._address, index(job))]
+        return _REASONS[self._entries.admit(self.address, index(job))]
 
     @property
     def waiting_transfers(self) -> list[int]:
         """Jobs whose transfers wait to be admitted, by row; none but in the rate model ``iterations``."""
-        state = self._state
+        state = self.state
         waiting = state.lists[WAITING, : int(state.g["waiting"][0])].tolist()
         return sorted(waiting, key=lambda j: int(state.jobs["row"][j]))
 

@@ -119,15 +119,13 @@ def _on_lines(rows: int, record: np.dtype[np.void]) -> NDArray[np.void]:
 def build(
     prepared: Prepared,
     rules: Rules,
-    params: NDArray[np.float64],
+    policy: Any,
     script: NDArray[np.void] = NO_SCRIPT,
     briefing: Briefing | None = None,
-    memory: NDArray[np.float64] | None = None,
 ) -> Handle:
-    """The state before the first event.
+    """The state before the first event, under `policy`.
 
-    `params` (PARAMETERS,), `script` (SCRIPT, ordered by time and kind), `briefing`: what the policy worked out of the
-    jobs; `memory`: the policy's own (`memory_of`).
+    `script` (SCRIPT, ordered by time and kind); `briefing`: what the policy worked out of the jobs.
     """
     layout, pools, demands, trace = prepared.layout, prepared.pools, prepared.demands, prepared.trace
     queue_limits, speeds, history, terms = prepared.queue_limits, prepared.speeds, prepared.history, prepared.terms
@@ -181,8 +179,8 @@ def build(
         log=np.zeros(LOG_ROWS + 16 * seats if rules.log else 1, LOG),
         speed_log=np.zeros(LOG_ROWS + 16 * seats if rules.log_speeds else 1, SPEED),
         inbox=np.zeros((inbox_rows(seats) if rules.hosted else 1, 2), np.int64),
-        params=params,
-        memory=_with_room(memory),
+        params=parameters_of(policy),
+        memory=_with_room(memory_of(policy, briefing)),
         job_numbers=np.zeros((slots, numbers_told.shape[1])),
         rates=np.ascontiguousarray(speeds.rates),
         models=speeds.models,
@@ -242,9 +240,8 @@ def build(
     return Handle(state, world)
 
 
-def _with_room(memory: NDArray[np.float64] | None) -> NDArray[np.float64]:
-    known = np.zeros(0) if memory is None else memory
-    return np.append(known, np.zeros(max(0, MEMORY - len(known))))
+def _with_room(memory: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.append(memory, np.zeros(max(0, MEMORY - len(memory))))
 
 
 def memory_of(policy: Any, briefing: Briefing | None = None) -> NDArray[np.float64]:

@@ -5,9 +5,7 @@ template's row, or of its beginning, is a reset.
 import numpy as np
 from numpy.typing import NDArray
 
-from pointsman.engine.run.snapshot import copied
-from pointsman.engine.state.records import State, World
-from pointsman.engine.state.state_pointer import Handle
+from pointsman.engine.sdk.environments import Handle, State, World, copied
 
 SHARED = frozenset(
     (

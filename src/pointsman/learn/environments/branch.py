@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from pointsman.engine.jit.loaded import unit
+from pointsman.engine.sdk.environments import unit
 from pointsman.errors import UsageError
 from pointsman.learn.environments.batch_state import BatchState
 from pointsman.learn.environments.compiled import columns

@@ -4,7 +4,7 @@ from inspect import signature
 from pathlib import Path
 from types import ModuleType
 
-from pointsman.engine.jit.units import hooks_unit, module_at
+from pointsman.engine.sdk.environments import hooks_unit, module_at
 from pointsman.errors import UsageError
 from pointsman.inputs.did_you_mean import did_you_mean
 from pointsman.inputs.file_name import names_file

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pointsman.cluster.layout import Layout
-from pointsman.engine.state.records import State
+from pointsman.engine.sdk.environments import State
 from pointsman.types import JobState
 
 RenderMode = Literal["ansi", "rgb_array"]

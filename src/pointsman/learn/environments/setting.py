@@ -1,7 +1,7 @@
 """What an environment is made of: its keywords, checked and resolved."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
 
@@ -11,28 +11,20 @@ from numpy.typing import NDArray
 from pointsman.cluster import Cluster, load_cluster
 from pointsman.cluster.layout import Layout
 from pointsman.cluster.tree_cost import TreeCost
-from pointsman.engine.rate_models.base.tree import Tree
-from pointsman.engine.rate_models.contract import BaseModel
-from pointsman.engine.rate_models.factors.gpu_sharing import GpuSharing
-from pointsman.engine.rate_models.links.uplinks import parse_link_sharing
-from pointsman.engine.rate_models.registry import base_model_of, factors_of, options_of_factors
-from pointsman.engine.setup.build import Rules, build
-from pointsman.engine.setup.terms import Terms
-from pointsman.engine.state.records import TRACE
-from pointsman.engine.state.state_pointer import Handle
+from pointsman.engine.sdk.environments import GpuSharing, Handle, Tree, options_of_factors, parse_rate_model
 from pointsman.errors import UsageError
-from pointsman.experiment import Assumptions
+from pointsman.experiment import Assumptions, RunOptions
 from pointsman.inputs.did_you_mean import did_you_mean
 from pointsman.learn.environments.compiled import columns
-from pointsman.learn.environments.compiled.columns import AgentMemory, AgentParameters
+from pointsman.learn.environments.compiled.columns import AgentParameters
 from pointsman.learn.environments.compiled.gangs import ACTIONS as GANG_ACTIONS
 from pointsman.learn.environments.compiled.observations.proximity import MOST_GPUS, PLACES
-from pointsman.learn.environments.episode_pool import EpisodePool, make_episode_pool
+from pointsman.learn.environments.episode_pool import Agent, EpisodePool, make_episode_pool
 from pointsman.learn.environments.workloads import Generated, Sampler
 from pointsman.policies.pickers.gpu_pickers import GPU_PICKERS
 from pointsman.policies.placers.candidates import weights as shipped
 from pointsman.policies.placers.declared import MOST_SCHEDULERS, Order
-from pointsman.types import NEVER_MS, PLACEMENT_NAMES, Placement
+from pointsman.types import NEVER_MS, PLACEMENT_NAMES
 from pointsman.workload import Workload
 
 ORDERS = ("fcfs", "sjf", "tetris", "drf", "random")
@@ -118,6 +110,10 @@ class Setting:
             raise UsageError(f"{given}: numbers out of range")
         if self.estimate == "history":
             raise UsageError("estimate = 'history' is learnt in a run: environments have no such estimates")
+        if parse_rate_model(self.rate_model or "rates").counts_iterations:
+            raise UsageError(
+                f"environments know rates, not chains of iterations: leave out the rate model {self.rate_model!r}"
+            )
         if self.horizon_s is not None and not 0 < self.horizon_s < 1e12:
             raise UsageError(f"horizon_s = {self.horizon_s}: it must be seconds above 0, or None")
         if self.picker not in ORDERS:
@@ -146,12 +142,16 @@ class Made:
     observation: str
     reward: str
     actions: int
-    template: Handle
     pool: EpisodePool
     rules: NDArray[np.int64]
     workloads: Callable[[int], Workload]
     """That of episode k."""
     cluster: Cluster
+
+    @property
+    def template(self) -> Handle:
+        """A state before its first event, with room for the longest episode."""
+        return self.pool.template
 
 
 def make(setting: Setting, choice: str) -> Made:
@@ -164,20 +164,9 @@ def make(setting: Setting, choice: str) -> Made:
     layout = cluster.layout()
     sampler: Any = setting.workload or Generated()
     gpus = int(layout.node_gpus.sum())
-    by_engine = choice == "picking" and setting.gpus not in GPU_PICKERS
-    placement = PLACEMENT_NAMES[setting.gpus] if by_engine else Placement.SPREAD
-    base = base_model_of(None, setting.rate_model, setting.contention)
-    if base.counts_iterations:
-        raise UsageError(f"environments know rates, not chains of iterations: leave out the rate model {base.name!r}")
-    terms = Terms(
-        placement=placement, link_sharing=parse_link_sharing(setting.contention), base_model=base,
-        factors=factors_of({**setting.factors, "profiles": setting.profiles}, None, base), knowledge=setting.estimate,
-        schedulers=setting.schedulers if choice == "gangs" else 1,
-    )  # fmt: skip
     pool = make_episode_pool(
-        [sampler(k, gpus) for k in range(setting.episodes)], layout, terms, assign_models=setting.assign_models,
-        profiles=setting.profiles,
-    )  # fmt: skip
+        [sampler(k, gpus) for k in range(setting.episodes)], cluster, _agent(setting, choice, layout), _options(setting)
+    )
     rules = np.zeros(columns.RULES, np.int64)
     rules[columns.HORIZON] = NEVER_MS if setting.horizon_s is None else round(1000 * setting.horizon_s)
     rules[columns.HOW] = GPU_PICKERS.index(setting.gpus) if setting.gpus in GPU_PICKERS else columns.CONFIGURED
@@ -188,7 +177,6 @@ def make(setting: Setting, choice: str) -> Made:
         setting.observation or OBSERVATIONS[choice],
         setting.reward or REWARDS[choice] or ("jobs" if setting.horizon_s is None else "throughput"),
         _actions(setting, choice, layout),
-        _template(pool, _params(setting, choice, layout, _tree(base))),
         pool,
         rules,
         lambda k: sampler(k, gpus),
@@ -209,15 +197,26 @@ def _places(layout: Layout) -> int:
     return PLACES
 
 
-def _template(pool: EpisodePool, params: NDArray[np.float64]) -> Handle:
-    """A state before its first event, with room for the longest episode."""
-    trace = np.zeros(pool.longest, TRACE)
-    return build(replace(pool.prepared, trace=trace), Rules(log=False), params, memory=AgentMemory.zeros())
+def _options(setting: Setting) -> RunOptions:
+    """The options of the run that the episodes are of."""
+    own = {name: getattr(setting, name) for name in (*OF_A_RUN, "profiles")}
+    return RunOptions.checked({**own, **setting.factors, "overheads": "none", "log": False})
 
 
-def _params(setting: Setting, choice: str, layout: Layout, tree: Tree) -> NDArray[np.float64]:
+def _agent(setting: Setting, choice: str, layout: Layout) -> Agent:
+    """The agent, as a run asks for a policy."""
+    by_engine = choice == "picking" and setting.gpus not in GPU_PICKERS
+    return Agent(
+        _params(setting, choice, layout),
+        setting.gpus if by_engine else "spread",
+        setting.schedulers if choice == "gangs" else 1,
+        "none" if setting.estimate == "none" else "oracle",
+    )
+
+
+def _params(setting: Setting, choice: str, layout: Layout) -> NDArray[np.float64]:
     """What compiled code finds in ``State.params``."""
-    least, greatest = costs_by_size(layout, tree.costs)
+    least, greatest = costs_by_size(layout, _tree(setting).costs)
     params = AgentParameters.zeros({"least_cost": len(least), "greatest_cost": len(greatest)})
     P = AgentParameters(params)
     P.forward, P.patient_share = True, setting.patience
@@ -235,9 +234,10 @@ def _order(setting: Setting, choice: str) -> str:
     return "sjf" if setting.order == "sjf" else "fcfs"
 
 
-def _tree(base_model: BaseModel) -> Tree:
+def _tree(setting: Setting) -> Tree:
     """By which communication is priced, whatever the rate model."""
-    return base_model if isinstance(base_model, Tree) else Tree()
+    base = parse_rate_model(setting.rate_model or "rates")
+    return base if isinstance(base, Tree) else Tree()
 
 
 def costs_by_size(layout: Layout, tree: TreeCost) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -8,7 +8,7 @@ from gymnasium import logger
 from gymnasium.spaces import Box, Dict, Discrete
 from numpy.typing import NDArray
 
-from pointsman.engine.run.snapshot import copied
+from pointsman.engine.sdk.environments import copied
 from pointsman.errors import UsageError
 from pointsman.learn.environments.compiled.columns import ELAPSED, REWARD, TERMINATED, TRUNCATED
 from pointsman.learn.environments.picture import RENDER_FPS, RenderMode, as_pixels, as_text

@@ -6,9 +6,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from pointsman.engine.jit.loaded import units
-from pointsman.engine.run.stops import said_by_factor
-from pointsman.engine.state.state_pointer import Handle
+from pointsman.engine.sdk.environments import Handle, said_by_factor, units
 from pointsman.errors import RunError
 from pointsman.learn.environments.batch_state import BatchState
 from pointsman.learn.environments.branch import Branch

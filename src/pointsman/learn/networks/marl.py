@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from pointsman.cluster.cluster import Cluster
-from pointsman.engine.setup.schedulers import scheduler_of_nodes
+from pointsman.engine.sdk.environments import scheduler_of_nodes
 from pointsman.learn.config import parameter
 from pointsman.learn.networks.actor_critic import Observation
 from pointsman.learn.networks.choices import ChoicesConfig, ChoicesNetwork, beside, of_rows, perceptron

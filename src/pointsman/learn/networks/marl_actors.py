@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from pointsman.cluster.cluster import Cluster
-from pointsman.engine.setup.schedulers import scheduler_of_nodes
+from pointsman.engine.sdk.environments import scheduler_of_nodes
 from pointsman.learn.config import parameter
 from pointsman.learn.networks.actor_critic import Observation, ValueHead, hidden_layers, scaled
 from pointsman.learn.networks.choices import (

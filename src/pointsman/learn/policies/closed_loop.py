@@ -5,10 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pointsman.engine.jit.loaded import unit
-from pointsman.engine.rate_models.factors.learned_neighbours import LAWS, TIMES
-from pointsman.engine.rate_models.rates import FINEST
-from pointsman.engine.state.records import OF_POLICY
+from pointsman.engine.sdk.environments import table_of_policy, unit
 from pointsman.learn.environments.compiled.columns import NOTED
 from pointsman.learn.environments.loading import WATCHING
 from pointsman.policies.placers.declared import MOST_CANDIDATES
@@ -20,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from pointsman.engine.run.view import View
     from pointsman.learn.policies.exploration import Exploration
+    from pointsman.policies.sdk import View
     from pointsman.speed.interference.learned.combinations import Server
     from pointsman.speed.interference.learned.file import LearnedSpec
     from pointsman.speed.interference.online.learner import InterferenceLearner
@@ -42,7 +39,6 @@ class ClosedLoop:
     def _forget(self) -> None:
         self.ends = 0
         """Jobs that have ended since the last fit."""
-        self._factor = -1
         self._errors: list[float] = []
         self._noted = np.zeros((0, 0))
 
@@ -66,12 +62,12 @@ class ClosedLoop:
         """Reads the running jobs, unless they are as they were the last time: the rows (n) of the table that their
         combinations have, and how many times as long they compute (n).
         """
-        factor, slots = self._find_factor(view), len(view._state.jobs)
+        factor, slots = table_of_policy(view.state).factor, len(view.state.jobs)
         watching = unit(WATCHING)
         if len(self._noted) < slots:
             self._noted = np.full((slots, NOTED), -1.0)
             self._rows, self._slow_downs = np.zeros(slots, np.int64), np.zeros(slots)
-        many = watching.watch(view._address, factor, self._noted, self._rows, self._slow_downs)
+        many = watching.watch(view.address, factor, self._noted, self._rows, self._slow_downs)
         return self._rows[:many].copy(), self._slow_downs[:many].copy()
 
     def learn(self, view: "View", refit: bool) -> None:
@@ -88,17 +84,11 @@ class ClosedLoop:
             self.ends = 0
             self.tell(view)
         elif len(rows):
-            self._table(view)[rows] = self._entries(rows)
-
-    def _find_factor(self, view: "View") -> int:
-        """Which of the factors of the run has the table."""
-        if self._factor < 0:
-            self._factor = int(np.flatnonzero(view._state.factors["role"] == OF_POLICY)[0])
-        return self._factor
+            self._write(view, rows)
 
     def model_of(self, view: "View", job: int) -> int:
         """Which of the learner's models a job has; -1 if none."""
-        return unit(WATCHING).model(view._address, self._find_factor(view), job)
+        return unit(WATCHING).model(view.address, table_of_policy(view.state).factor, job)
 
     def take_error(self) -> float | None:
         """The mean share by which forecasts of slow-downs were wrong since this was last asked; None: none were."""
@@ -111,23 +101,16 @@ class ClosedLoop:
         """
         slowness, unknown = np.empty(MOST_CANDIDATES), np.empty(MOST_CANDIDATES)
         uncertainty = self.ledger.uncertainty(self.learner.disagreement)
-        unit(WATCHING).weigh(view._address, self._find_factor(view), job, mask, uncertainty, slowness, unknown)
+        unit(WATCHING).weigh(
+            view.address, table_of_policy(view.state).factor, job, mask, uncertainty, slowness, unknown
+        )
         return slowness, unknown
 
     def tell(self, view: "View") -> None:
         """From now on the table says what the learner predicts."""
-        self._table(view)[:] = self._entries(slice(None))
-        law = times_of(self.learner.laws, least=1 / MOST).ravel()
-        numbers = self._numbers(view)
-        numbers[int(numbers[LAWS]) :][: len(law)] = law
+        self._write(view, slice(None))
+        table_of_policy(view.state).write_law(times_of(self.learner.laws, least=1 / MOST).ravel())
 
-    def _entries(self, rows: NDArray[np.int64] | slice) -> Floats:
-        """How many times as long the engine is told that combinations `rows` of the table take."""
-        return np.round(times_of(self.learner.predicted[rows]) * FINEST) / FINEST
-
-    def _numbers(self, view: "View") -> Floats:
-        return view._state.factor_numbers[view._state.factors["numbers"][self._find_factor(view)] :]
-
-    def _table(self, view: "View") -> Floats:
-        numbers = self._numbers(view)
-        return numbers[int(numbers[TIMES]) : int(numbers[LAWS])]
+    def _write(self, view: "View", rows: NDArray[np.int64] | slice) -> None:
+        """Tell the engine how many times as long combinations `rows` of the table are predicted to take."""
+        table_of_policy(view.state).write(rows, times_of(self.learner.predicted[rows]))

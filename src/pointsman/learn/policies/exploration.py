@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from pointsman.engine.run.view import View
+    from pointsman.policies.sdk import View
 
 Floats = NDArray[np.float64]
 
@@ -63,7 +63,7 @@ class Exploration:
         that remain have taken.
         """
         held = self._held
-        if view._state.g[0]["round_ms"] > 0:
+        if view.state.g[0]["round_ms"] > 0:
             held = min(held, int(view.jobs["gpus"].sum()))
         self.all_gpu_ms += held * (view.now_ms - self._now_ms)
         self._now_ms = view.now_ms

@@ -4,13 +4,10 @@ order of the placers, and those that have waited too long get reservations.
 
 import numpy as np
 
-from pointsman.engine.actions import python_policy_hooks as usual
-from pointsman.engine.actions.python_policy_hooks import decide
 from pointsman.policies.parts.reserving.overdue_heads import follow, predict_end, serves_overdue
 from pointsman.policies.placers.waiting.patience import turn_of
 from pointsman.policies.sdk import PENDING, Int, State, core, enqueue
-
-__all__ = ["decide", "on_event", "on_run"]
+from pointsman.policies.sdk import on_run as note_running
 
 
 @core
@@ -29,4 +26,9 @@ def on_run(S: State, j: Int) -> None:
     if serves_overdue(S):
         predict_end(S, j, np.int64(0))
     else:
-        usual.on_run(S, j)
+        note_running(S, j)
+
+
+@core
+def decide(S: State) -> None:
+    """The network decides."""

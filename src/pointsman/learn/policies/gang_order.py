@@ -12,7 +12,7 @@ from pointsman.policies.sdk import milliseconds
 from pointsman.types import Knowledge
 
 if TYPE_CHECKING:
-    from pointsman.engine.run.contract import Standing
+    from pointsman.policies.sdk import Standing
 
 
 LIMIT_S: Final = "a job that has waited longer gets a reservation, as under scorer; s, 0: none does"

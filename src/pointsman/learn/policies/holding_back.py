@@ -6,7 +6,7 @@ from pointsman.policies.placers.declared import WhileWaiting
 from pointsman.types import Reason
 
 if TYPE_CHECKING:
-    from pointsman.engine.run.view import View
+    from pointsman.policies.sdk import View
 
 
 def held_back(view: "View", job: int, by: str) -> tuple[Reason, str] | None:

@@ -18,9 +18,9 @@ from pointsman.learn.policies.overdue import KeptBack, Patience
 from pointsman.types import Knowledge, Profile, Reason
 
 if TYPE_CHECKING:
-    from pointsman.engine.run.view import View
     from pointsman.learn.checkpoint import Card, Checkpoint
     from pointsman.learn.environments.compiled.features.extent import Extent
+    from pointsman.policies.sdk import View
 
 SHIPPED = Path(__file__).parent / "shipped"
 """Weights that come with the package, a checkpoint for each agent that has any."""
@@ -84,7 +84,7 @@ class LearnedPicker:
         ] = None,
     ) -> None:
         """A policy of a checkpoint; `patience_durations` bounds waiting (`learn/policies/overdue.py`)."""
-        from pointsman.engine.jit.loaded import unit
+        from pointsman.engine.sdk.environments import unit
         from pointsman.learn.environments.loading import DECIDING, observation_unit
         from pointsman.policies.pickers.gpu_pickers import GPU_PICKERS
 
@@ -108,12 +108,12 @@ class LearnedPicker:
 
     def decide(self, view: "View") -> None:
         """Start overdue jobs, then picked ones until the network would wait, or none can start."""
-        kept = self._patience.serve(view, lambda job: self._start(view._address, job, self._how))
+        kept = self._patience.serve(view, lambda job: self._start(view.address, job, self._how))
         self._pick(view, kept)
         self._patience.set_alarm(view)
 
     def _pick(self, view: "View", kept: KeptBack) -> None:
-        address, seen = view._address, self._seen
+        address, seen = view.address, self._seen
         while view.free_gpus > 0 and view.pending_count > 0 and self._sees_choice(view, kept):
             action = seen.best(self._mask != 0)
             if action == len(self._window) or self._start(address, int(self._window[action]), self._how) != OK:
@@ -121,7 +121,7 @@ class LearnedPicker:
 
     def _sees_choice(self, view: "View", kept: KeptBack) -> bool:
         """Look at the waiting jobs; whether one of the window may start."""
-        some = self._look(view._address, self._window, self._mask, self._seen.out)
+        some = self._look(view.address, self._window, self._mask, self._seen.out)
         if not kept or not some:
             return some
         for i in np.flatnonzero(self._mask[:-1]):

@@ -18,8 +18,7 @@ from pointsman.types import Profile, Reason
 
 if TYPE_CHECKING:
     from pointsman.cluster.cluster import Cluster
-    from pointsman.engine.run.contract import Owner
-    from pointsman.engine.run.view import View
+    from pointsman.policies.sdk import Owner, View
 
 
 class Marl(GangOrder):
@@ -43,7 +42,7 @@ class Marl(GangOrder):
         run_time_quantile: Annotated[float, QUANTILE] = 0.75,
     ) -> None:
         """A policy of a checkpoint."""
-        from pointsman.engine.jit.loaded import unit
+        from pointsman.engine.sdk.environments import unit
         from pointsman.learn.environments.loading import GANG_DECIDING
 
         found = trained(self.name, checkpoint)
@@ -70,8 +69,8 @@ class Marl(GangOrder):
 
     def decide(self, view: "View") -> None:
         """Decide about one job after another, until each has its GPUs or waits."""
-        while self._deciding.look(view._address, self._window[0], self._mask):
-            if self._deciding.act(view._address, self._window[0], self._choose(view)) != OK:
+        while self._deciding.look(view.address, self._window[0], self._mask):
+            if self._deciding.act(view.address, self._window[0], self._choose(view)) != OK:
                 return
 
     def _choose(self, view: "View") -> int:

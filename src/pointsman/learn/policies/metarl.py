@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pointsman.cluster.cluster import Cluster
-    from pointsman.engine.run.view import View
+    from pointsman.policies.sdk import View
 
 EXPLORED = "explored.jsonl"
 NOTHING = "none"
@@ -63,7 +63,7 @@ class MetaRl(GangOrder):
         run_time_quantile: Annotated[float, QUANTILE] = 0.75,
     ) -> None:
         """A policy that knows what runs under other truths have in common, what one run taught it, or nothing."""
-        from pointsman.engine.jit.loaded import unit
+        from pointsman.engine.sdk.environments import unit
         from pointsman.learn.environments.compiled.gangs import ACTIONS
         from pointsman.learn.environments.loading import GANG_DECIDING
         from pointsman.learn.policies.adaptation.adapting import Adapting
@@ -131,7 +131,7 @@ class MetaRl(GangOrder):
             self._adapting.adapt(view, loop.learner.spec, loop.profiles, change)  # ty: ignore
         if self._adapting is not None and self._adapting.is_review_due:
             self._adapting.review(view, loop.learner.spec, loop.profiles)
-        while self._deciding.look(view._address, self._window[0], self._mask):
+        while self._deciding.look(view.address, self._window[0], self._mask):
             usual = self._usual(view)
             if usual < MOST_CANDIDATES and self._explores(view, usual):
                 continue
@@ -139,7 +139,7 @@ class MetaRl(GangOrder):
             loop.exploration.explored.pop(int(view.jobs[job]["row"]), None)
             if usual < MOST_CANDIDATES:
                 self._note_forecast(view, job, usual)
-            if self._deciding.act(view._address, self._window[0], usual) != OK:
+            if self._deciding.act(view.address, self._window[0], usual) != OK:
                 break
         loop.exploration.note_placed(view)
 
@@ -148,12 +148,12 @@ class MetaRl(GangOrder):
         judge = self._adapting.decides if self._adapting is not None else None
         if judge is not None:
             return judge.choose(view, self._window, self._mask)
-        return self._deciding.scorers_choice(view._address, self._window[0], self._mask, self._weights)
+        return self._deciding.scorers_choice(view.address, self._window[0], self._mask, self._weights)
 
     def _note_forecast(self, view: "View", job: int, choice: int) -> None:
         """How many times as long as alone the job is to take in the candidate placement that it goes to."""
         row = int(view.jobs[job]["row"])
-        self._forecasts[row] = 1.0 + float(PlacerMemory(view._state.memory).features[choice].slow_down)
+        self._forecasts[row] = 1.0 + float(PlacerMemory(view.state.memory).features[choice].slow_down)
 
     def _explores(self, view: "View", usual: int) -> bool:
         """Place the job in the window to learn from it, if that is to be done."""
@@ -165,7 +165,7 @@ class MetaRl(GangOrder):
         choice = exploration.choice(usual, slowness, unknown, gpu_ms)
         if choice != usual:
             self._note_forecast(view, job, choice)
-        if choice == usual or self._deciding.act(view._address, self._window[0], choice) != OK:
+        if choice == usual or self._deciding.act(view.address, self._window[0], choice) != OK:
             return False
         exploration.note(int(view.jobs[job]["row"]), slowness[choice], slowness.min(), gpu_ms)
         return True

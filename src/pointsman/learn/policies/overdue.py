@@ -17,7 +17,7 @@ from pointsman.errors import UsageError
 from pointsman.types import NEVER_MS, NodeState, Reason
 
 if TYPE_CHECKING:
-    from pointsman.engine.run.view import View
+    from pointsman.policies.sdk import View
 
 MOST, MOST_MS = 1e9, 1e15
 Start = Callable[[int], int]
@@ -42,7 +42,7 @@ class Reserved:
 
     def _taken_since(self, view: "View") -> int:
         """GPUs of its nodes held by jobs that got them since it became overdue."""
-        state = view._state
+        state = view.state
         mine = np.repeat(_up(view, self.pools), state.nodes["gpus"])
         holders = state.occupants[mine, 0]
         return int((view.jobs["held_since"][holders[holders >= 0]] >= self.due_ms).sum())
@@ -100,9 +100,7 @@ class Patience:
             return
         _, due_ms = self._by_due(view)
         coming = due_ms[(due_ms > view.now_ms) & (due_ms < MOST_MS)]
-        view._state.g[0]["wake"] = NEVER_MS
-        if len(coming):
-            view._entries.wake_at(view._address, int(coming[0]))
+        view.wake_only_at_ms(int(coming[0]) if len(coming) else NEVER_MS)
 
     def _by_due(self, view: "View") -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Waiting jobs in the order in which they are overdue (ties: submit order), and from when on (ms)."""
@@ -135,24 +133,24 @@ def _reserve(view: "View", job: int, due_ms: float, kept: KeptBack) -> None:
 
 
 def _over_limit(view: "View", job: int) -> bool:
-    queue = view._state.queues[view.jobs["queue"][job]]
+    queue = view.state.queues[view.jobs["queue"][job]]
     return 0 <= queue["limit"] < queue["held"] + view.jobs["asked"][job]
 
 
 def _up(view: "View", pools: tuple[int, ...]) -> NDArray[np.bool_]:
     """(nodes,) whether each is of these pools, and UP."""
-    nodes = view._state.nodes
+    nodes = view.state.nodes
     return np.isin(nodes["pool"], pools) & (nodes["state"] == NodeState.UP)
 
 
 def _gpus(view: "View", pools: tuple[int, ...]) -> int:
     """GPUs of the nodes of these pools that are UP, free or not."""
-    return int(view._state.nodes["gpus"][_up(view, pools)].sum())
+    return int(view.state.nodes["gpus"][_up(view, pools)].sum())
 
 
 def _alternatives(view: "View", job: int) -> list[list[int]]:
     """The pools of nodes that each alternative of its demand admits."""
-    state = view._state
+    state = view.state
     demand = state.classes[view.jobs["cls"][job]]
     alternatives = state.alts[demand["alt"] : demand["alt_end"]]
     return [state.ints[a["pool"] : a["pool_end"]].tolist() for a in alternatives]

@@ -12,7 +12,7 @@ from pointsman.learn.policies.learned import Seen, trained
 from pointsman.types import Knowledge, Reason
 
 if TYPE_CHECKING:
-    from pointsman.engine.run.view import View
+    from pointsman.policies.sdk import View
 
 KEYS = {"fcfs": ("row", 1), "sjf": ("estimate", 1), "tetris": ("asked", -1), "drf": ("asked", 1)}
 """By the order of waiting jobs, what is least of the next one."""
@@ -30,7 +30,7 @@ class ProximityDrl:
 
     def __init__(self, checkpoint: str = "") -> None:
         """`checkpoint` is a directory; by default the shipped one."""
-        from pointsman.engine.jit.loaded import unit
+        from pointsman.engine.sdk.environments import unit
         from pointsman.learn.environments.compiled.columns import ADDRESS, DESK
         from pointsman.learn.environments.loading import DECIDING, observation_unit
 
@@ -41,7 +41,7 @@ class ProximityDrl:
         self._key, self._sign = KEYS[order]
         builder = made.card.observation.name
         self._seen, self._observe = Seen(made, builder), unit(observation_unit(builder)).observe_all
-        self._desk, self._address = np.zeros((1, DESK), np.int64), ADDRESS
+        self._desk, self._column = np.zeros((1, DESK), np.int64), ADDRESS
         self._window, self._mask = np.full((1, 1), -1, np.int64), np.zeros(self._seen.actions, np.int8)
         self._deciding = unit(DECIDING)
 
@@ -55,7 +55,7 @@ class ProximityDrl:
         """Place jobs until the next one does not fit, or the network would wait; queues at their limit are passed."""
         by_gpu = int(_chooses_gpus(view))
         for job in self._in_order(view) if view.free_gpus > 0 else ():
-            able = self._deciding.look_at(view._address, job, self._mask, by_gpu)
+            able = self._deciding.look_at(view.address, job, self._mask, by_gpu)
             if able == LATER or (able == NOW and not self._place(view, job, by_gpu)):
                 return
 
@@ -73,14 +73,14 @@ class ProximityDrl:
             action = self._seen.best(self._mask != 0)
             if action == self._seen.actions - 1:
                 return False
-            answer = self._deciding.choose(view._address, job, action, by_gpu)
+            answer = self._deciding.choose(view.address, job, action, by_gpu)
             if answer < 0:
-                self._deciding.look_at(view._address, job, self._mask, by_gpu)
+                self._deciding.look_at(view.address, job, self._mask, by_gpu)
         return answer == Reason.OK
 
     def _observe_for(self, view: "View", job: int) -> None:
         """Write what the network sees when it places `job`."""
-        self._desk[0, self._address], self._window[0, 0] = view._address, job
+        self._desk[0, self._column], self._window[0, 0] = view.address, job
         self._observe(self._desk, self._window, self._seen.out[None], 0, 1)
 
     def why_waiting(self, view: "View", job: int, name: Callable[[int], str]) -> tuple[Reason, str] | None:
@@ -88,7 +88,7 @@ class ProximityDrl:
         by_gpu, look_at = int(_chooses_gpus(view)), self._deciding.look_at
         order = self._in_order(view)
         passed = OVER_LIMIT
-        first = next(each for each in order if look_at(view._address, each, self._mask, by_gpu) != passed)
+        first = next(each for each in order if look_at(view.address, each, self._mask, by_gpu) != passed)
         if first != job:
             ahead = f"ahead of this one: {order.index(job):,}"
             return Reason.Priority, f"it would fit, but job {name(first)} goes first ({ahead})"

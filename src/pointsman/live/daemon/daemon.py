@@ -11,8 +11,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from pointsman.cluster import Cluster, load_cluster
-from pointsman.engine.jit.policy_code import load_policy
-from pointsman.engine.jit.units import HOSTED_HOOKS
+from pointsman.engine.sdk.live import load_policy
 from pointsman.errors import BackendError, InputError, PointsmanError, RunError, UsageError
 from pointsman.live.backends.local.rights import own_directory
 from pointsman.live.control.loop import ControlLoop
@@ -209,7 +208,7 @@ class Daemon:
             UsageError: it cannot run live, or not with these parameters.
         """
         policy: Any = deciding.spec.make(dict(deciding.params))
-        await asyncio.to_thread(load_policy, getattr(policy, "hooks", HOSTED_HOOKS))
+        await asyncio.to_thread(load_policy, policy)
         await self._sent(_Letter(deciding=deciding, uid=uid))
 
     def _switch(self, deciding: Deciding) -> None:

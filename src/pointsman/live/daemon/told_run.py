@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 import polars as pl
 
 from pointsman.cluster import Layout
-from pointsman.engine.run.logged import level_of
+from pointsman.engine.sdk.live import level_of
 from pointsman.live.records.store import parts_of
 from pointsman.live.world.plan import with_sign
 from pointsman.report.result import Result

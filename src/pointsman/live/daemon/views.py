@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from pointsman.cluster.hostlist import compress
-from pointsman.engine.jit.loaded import unit
-from pointsman.engine.jit.units import PYTHON_API
+from pointsman.engine.sdk.live import PYTHON_API, unit
 from pointsman.errors import UsageError
 from pointsman.explain.room import Room
 from pointsman.live.backends.facts import AttemptId, Parts, gpus_in, output_name

@@ -13,8 +13,7 @@ from threading import Thread
 from typing import Any, Final
 
 from pointsman.cluster import Cluster
-from pointsman.engine.jit.policy_code import load_policy
-from pointsman.engine.jit.units import HOSTED_HOOKS
+from pointsman.engine.sdk.live import load_policy
 from pointsman.errors import BackendError, PointsmanError
 from pointsman.live.forecast.futures import Start, starts
 from pointsman.live.forecast.moment import Moment
@@ -138,5 +137,5 @@ def _answer(moment: Moment, change: Change | None, cluster: Cluster, record: Rec
         return moment.now_ms, starts(present, record)
     if change.deciding is not None:
         policy: Any = change.deciding.spec.make(dict(change.deciding.params))
-        load_policy(getattr(policy, "hooks", HOSTED_HOOKS))
+        load_policy(policy)
     return what_if(present, change, roster, record)

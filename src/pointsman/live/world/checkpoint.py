@@ -6,9 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pointsman.engine.index.event_heap import AROUND
-from pointsman.engine.setup.build import with_larger_inbox
-from pointsman.engine.state.state_pointer import Handle
+from pointsman.engine.sdk.live import AROUND, Handle, with_larger_inbox
 from pointsman.errors import RunError
 from pointsman.live.world.live_world import LiveWorld
 from pointsman.parallel.ray import source_digest

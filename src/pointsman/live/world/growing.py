@@ -6,12 +6,16 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from pointsman.engine.estimates.history import FEATURES, HEAD
-from pointsman.engine.estimates.keys import NOTHING
-from pointsman.engine.setup.briefing import Briefing
-from pointsman.engine.setup.build import EXTRA_BUCKETS, with_larger_inbox
-from pointsman.engine.setup.prepare import Prepared
-from pointsman.engine.state.state_pointer import Handle
+from pointsman.engine.sdk.live import (
+    EXTRA_BUCKETS,
+    FEATURES,
+    HEAD,
+    NOTHING,
+    Briefing,
+    Handle,
+    Prepared,
+    with_larger_inbox,
+)
 from pointsman.errors import RunError
 from pointsman.live.world.checkpoint import kept_arrays, rows_in_use, width_in_use
 from pointsman.live.world.live_world import LiveWorld, state_of

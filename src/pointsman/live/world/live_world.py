@@ -9,17 +9,22 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pointsman.engine.estimates.history import KEYS
-from pointsman.engine.estimates.keys import NOTHING
-from pointsman.engine.index.event_heap import TOP
-from pointsman.engine.run.contract import CompiledPolicy, Policy
-from pointsman.engine.run.kept_log import KeptLog
-from pointsman.engine.run.simulation import Simulation
-from pointsman.engine.setup.briefing import Briefing
-from pointsman.engine.setup.build import NO_SCRIPT, Rules, build, memory_of, parameters_of
-from pointsman.engine.setup.prepare import Prepared
-from pointsman.engine.state.records import TRACE
-from pointsman.engine.state.state_pointer import Handle
+from pointsman.engine.sdk.live import (
+    KEYS,
+    NO_SCRIPT,
+    NOTHING,
+    TOP,
+    TRACE,
+    Briefing,
+    CompiledPolicy,
+    Handle,
+    KeptLog,
+    Policy,
+    Prepared,
+    Rules,
+    Simulation,
+    build,
+)
 from pointsman.errors import RunError, UsageError
 from pointsman.live.world.plan import Action, actions_of
 from pointsman.live.world.suitable import check_suits_live
@@ -240,9 +245,8 @@ def state_of(
 ) -> Handle:
     """The state of a live world before its first job; the arguments are those of `LiveWorld`."""
     handle = build(
-        _with_room(prepared, room), rules, parameters_of(policy), _no_events(FIRST_TOLD),
+        _with_room(prepared, room), rules, policy, _no_events(FIRST_TOLD),
         briefing and Briefing(np.zeros((room, briefing.numbers.shape[1])), briefing.memory),
-        memory_of(policy, briefing),
     )  # fmt: skip
     clock = handle.world.clock[0]
     clock["jobs"] = clock["script"] = 0

@@ -11,13 +11,8 @@ from typing import Any
 
 import polars as pl
 
-from pointsman.api import assemble
 from pointsman.cluster import Cluster
-from pointsman.engine.estimates.keys import NOTHING
-from pointsman.engine.setup.briefing import Briefing
-from pointsman.engine.setup.build import Rules
-from pointsman.engine.setup.prepare import Prepared
-from pointsman.engine.setup.schedulers import homes_of
+from pointsman.engine.sdk.live import NOTHING, Briefing, Prepared, Rules, assemble, homes_of
 from pointsman.errors import InputError, UsageError
 from pointsman.experiment import RunOptions
 from pointsman.live.world.kind import Kind
@@ -77,7 +72,8 @@ class Roster:
     def _assemble(self, kinds: list[Kind]) -> tuple[Prepared, Rules, Briefing | None]:
         jobs = pl.DataFrame([kind._asdict() | _UNKNOWN for kind in kinds], infer_schema_length=None)
         workload = Workload.of(jobs, source="a submission")
-        prepared, rules, briefing = assemble(workload, self.cluster, self.deciding.spec, self.policy, self.options)
+        spec, options = self.deciding.spec, dict(self.options)
+        prepared, rules, briefing = assemble(workload, self.cluster, spec, self.policy, options)
         return prepared, replace(rules, min_run_ms=round(1000 * self.deciding.min_run_s)), briefing
 
     def admit(self, kind: Kind) -> int:

@@ -9,9 +9,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from pointsman.engine.jit.loaded import unit
-from pointsman.engine.jit.units import SEATING
-from pointsman.engine.run.view import done_by
+from pointsman.engine.sdk.live import SEATING, done_by, unit
 from pointsman.errors import RunError
 from pointsman.live.world.live_world import Ask, LiveWorld
 from pointsman.live.world.plan import ALL_GPUS, with_sign

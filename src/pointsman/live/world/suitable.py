@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from pointsman.engine.setup.job_columns import declared_by
-from pointsman.engine.setup.terms import Terms
+from pointsman.engine.sdk.live import Terms, declared_by
 from pointsman.errors import UsageError
 
 SLICES = 4

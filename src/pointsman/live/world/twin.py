@@ -4,11 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from pointsman.engine.jit.loaded import unit
-from pointsman.engine.jit.units import ADOPTING
-from pointsman.engine.run.blindfold import instants
-from pointsman.engine.run.simulation import Simulation
-from pointsman.engine.run.view import done_by
+from pointsman.engine.sdk.live import ADOPTING, Simulation, done_by, instants, unit
 from pointsman.live.world.live_world import LiveWorld
 from pointsman.types import JobState
 

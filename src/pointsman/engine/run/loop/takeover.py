@@ -6,8 +6,8 @@ from pointsman.engine.actions.running import settle
 from pointsman.engine.index.queues import stopping_index
 from pointsman.engine.index.treap import insert
 from pointsman.engine.jit.compile import core
-from pointsman.engine.run.forget import forget_policy
 from pointsman.engine.run.loop.event_kinds import SUBMIT
+from pointsman.engine.run.loop.forget import forget_policy
 from pointsman.engine.run.loop.hooks import tell_policy, tell_rate
 from pointsman.engine.run.loop.rating import schedule
 from pointsman.engine.state.codes import PENDING, RUNNING, STARTING, STOPPING

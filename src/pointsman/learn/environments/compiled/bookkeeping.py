@@ -2,10 +2,7 @@
 
 import numpy as np
 
-from pointsman.engine.actions.verbs import PENDING
-from pointsman.engine.index.queues import enqueue
-from pointsman.engine.jit.compile import core
-from pointsman.engine.state.records import Int, State
+from pointsman.engine.sdk.environments import PENDING, Int, State, core, enqueue
 from pointsman.learn.environments.compiled.columns import (
     AT_RANDOM,
     NARROWEST,

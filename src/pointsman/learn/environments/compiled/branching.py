@@ -2,11 +2,7 @@
 
 import numpy as np
 
-from pointsman.engine.actions.running import work_done
-from pointsman.engine.jit.compile import cold, core, exported
-from pointsman.engine.state.codes import RUNNING
-from pointsman.engine.state.records import Int, State
-from pointsman.engine.state.state_pointer import open_state
+from pointsman.engine.sdk.environments import RUNNING, Int, State, cold, core, exported, open_state, work_done
 from pointsman.learn.environments.compiled import gangs
 from pointsman.learn.environments.compiled.columns import ADDRESS, ELAPSED, OVER, REWARD, params
 from pointsman.learn.environments.compiled.episode import step_of

@@ -6,12 +6,18 @@ What is chosen so far is marked; only a complete gang is taken.
 
 import numpy as np
 
-from pointsman.engine.actions.verbs import OK, start_on
-from pointsman.engine.index.bits import bit, count
-from pointsman.engine.index.free_gpus import lowest_bits
-from pointsman.engine.jit.compile import core
-from pointsman.engine.placement.eligible import admits, alternative_with_room
-from pointsman.engine.state.records import Int, State
+from pointsman.engine.sdk.environments import (
+    OK,
+    Int,
+    State,
+    admits,
+    alternative_with_room,
+    bit,
+    core,
+    count,
+    lowest_bits,
+    start_on,
+)
 from pointsman.learn.environments.compiled.columns import BY_GPU, UNITS, gpu
 from pointsman.learn.environments.compiled.window import can_start, fill_window, may_wait
 from pointsman.policies.sharing.place_beside import add_to_place

@@ -2,10 +2,7 @@
 
 import numpy as np
 
-from pointsman.engine.index.queues import over_limit
-from pointsman.engine.jit.compile import exported
-from pointsman.engine.state.records import Int
-from pointsman.engine.state.state_pointer import open_state
+from pointsman.engine.sdk.environments import Int, exported, open_state, over_limit
 from pointsman.learn.environments.compiled.choosing import choose_for, look_for
 from pointsman.learn.environments.compiled.columns import LATER, NOW, OVER_LIMIT
 from pointsman.learn.environments.compiled.picking import start_by

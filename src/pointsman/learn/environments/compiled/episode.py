@@ -9,14 +9,24 @@ from typing import Any
 
 import numpy as np
 
-from pointsman.engine.index.event_heap import empty_heap
-from pointsman.engine.jit.compile import cold, core, exported
-from pointsman.engine.run.loop.instants import ADVANCE, COMMIT, instant, next_time
-from pointsman.engine.run.stops import DONE
-from pointsman.engine.state.codes import OK
-from pointsman.engine.state.due_times import NEVER
-from pointsman.engine.state.records import Int, State
-from pointsman.engine.state.state_pointer import call_apart, open_state, open_world
+from pointsman.engine.sdk.environments import (
+    ADVANCE,
+    COMMIT,
+    DONE,
+    NEVER,
+    OK,
+    Int,
+    State,
+    call_apart,
+    cold,
+    core,
+    empty_heap,
+    exported,
+    instant,
+    next_time,
+    open_state,
+    open_world,
+)
 from pointsman.learn.environments.compiled.bookkeeping import waits_no_more
 from pointsman.learn.environments.compiled.columns import (
     ADDRESS,

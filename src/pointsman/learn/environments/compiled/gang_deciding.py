@@ -2,9 +2,7 @@
 
 import numpy as np
 
-from pointsman.engine.jit.compile import exported
-from pointsman.engine.state.records import Int
-from pointsman.engine.state.state_pointer import open_state
+from pointsman.engine.sdk.environments import Int, exported, open_state
 from pointsman.learn.environments.compiled import gangs
 from pointsman.learn.environments.compiled.usual import usual
 

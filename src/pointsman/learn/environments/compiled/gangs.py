@@ -10,12 +10,19 @@ patient (`policies.placers.waiting.patience`). One that cannot be placed may wai
 
 import numpy as np
 
-from pointsman.engine.actions.verbs import OK, set_alarm, start_on
-from pointsman.engine.index.queues import over_limit
-from pointsman.engine.jit.compile import cold, core
-from pointsman.engine.placement.eligible import alternative_with_room
-from pointsman.engine.rate_models.forecast import send_at_once
-from pointsman.engine.state.records import ACTIVE, Int, State
+from pointsman.engine.sdk.environments import (
+    ACTIVE,
+    OK,
+    Int,
+    State,
+    alternative_with_room,
+    cold,
+    core,
+    over_limit,
+    send_at_once,
+    set_alarm,
+    start_on,
+)
 from pointsman.learn.environments.compiled.window import NOBODY, may_wait
 from pointsman.policies.parts.backfill import has_room
 from pointsman.policies.parts.reserving.overdue_heads import follow, note_start, serves_overdue

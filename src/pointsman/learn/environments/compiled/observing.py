@@ -8,9 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pointsman.engine.jit.compile import exported
-from pointsman.engine.state.records import Int
-from pointsman.engine.state.state_pointer import open_state
+from pointsman.engine.sdk.environments import Int, exported, open_state
 from pointsman.learn.environments.compiled import picking
 from pointsman.learn.environments.compiled.columns import ADDRESS
 

@@ -2,9 +2,7 @@
 
 import numpy as np
 
-from pointsman.engine.actions.verbs import OK, start, start_on
-from pointsman.engine.jit.compile import core
-from pointsman.engine.state.records import Int, State
+from pointsman.engine.sdk.environments import OK, Int, State, core, start, start_on
 from pointsman.learn.environments.compiled.columns import CONFIGURED, HOW, memory
 from pointsman.learn.environments.compiled.window import can_start, fill_window, may_wait, some_can_start
 from pointsman.policies.pickers.gpu_pickers import choose_gpus

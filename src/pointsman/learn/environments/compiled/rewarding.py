@@ -4,9 +4,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from pointsman.engine.jit.compile import exported
-from pointsman.engine.state.records import Int
-from pointsman.engine.state.state_pointer import open_state
+from pointsman.engine.sdk.environments import Int, exported, open_state
 from pointsman.learn.environments.compiled.columns import FLOWING, memory
 
 

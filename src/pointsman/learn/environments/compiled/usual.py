@@ -2,9 +2,7 @@
 
 import numpy as np
 
-from pointsman.engine.jit.compile import cold, core
-from pointsman.engine.placement.eligible import alternative_with_room
-from pointsman.engine.state.records import Int, State
+from pointsman.engine.sdk.environments import Int, State, alternative_with_room, cold, core
 from pointsman.learn.environments.compiled.gangs import FORWARD, WAIT
 from pointsman.policies.placers.candidates.features import features_of
 from pointsman.policies.placers.candidates.places import note_candidate

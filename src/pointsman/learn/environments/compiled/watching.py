@@ -4,13 +4,20 @@ are (on a real cluster a profile of a training step tells the same); and how lit
 
 import numpy as np
 
-from pointsman.engine.index.bits import lowest
-from pointsman.engine.jit.compile import cold, exported
-from pointsman.engine.placement.eligible import alternative_with_room
-from pointsman.engine.rate_models.factors.learned_neighbours import combination_on, is_known, model_of
-from pointsman.engine.rate_models.forecast import take_off, try_on
-from pointsman.engine.state.records import Int, State
-from pointsman.engine.state.state_pointer import open_state
+from pointsman.engine.sdk.environments import (
+    Int,
+    State,
+    alternative_with_room,
+    cold,
+    combination_on,
+    exported,
+    is_known,
+    lowest,
+    model_of,
+    open_state,
+    take_off,
+    try_on,
+)
 from pointsman.learn.environments.compiled.columns import NOTED_ROW, NOTED_SLOW
 from pointsman.policies.placers.candidates.features import features_of
 from pointsman.policies.placers.candidates.places import note_candidate

@@ -2,11 +2,7 @@
 
 import numpy as np
 
-from pointsman.engine.index.queues import over_limit
-from pointsman.engine.index.treap import before
-from pointsman.engine.jit.compile import cold, core
-from pointsman.engine.placement.placing import fits
-from pointsman.engine.state.records import ACTIVE, Int, State
+from pointsman.engine.sdk.environments import ACTIVE, Int, State, before, cold, core, fits, over_limit
 
 NOBODY = -1
 

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     import polars as pl
 
     from pointsman.cluster.cluster import Cluster
-    from pointsman.engine.run.view import View
     from pointsman.learn.checkpoint import Checkpoint
     from pointsman.learn.policies.judge import Judge
+    from pointsman.policies.sdk import View
     from pointsman.speed.interference.learned.file import LearnedSpec
 
 ADAPTATIONS: Final = "adaptations.jsonl"

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from pointsman.engine.state.records import State
+from pointsman.engine.sdk.environments import State
 
 
 class Extent(NamedTuple):

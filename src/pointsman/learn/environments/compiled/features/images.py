@@ -4,8 +4,7 @@
 
 import numpy as np
 
-from pointsman.engine.jit.compile import core
-from pointsman.engine.state.records import Int, State
+from pointsman.engine.sdk.environments import Int, State, core
 from pointsman.learn.environments.compiled.features.scale import ROWS, of_gpus, rows
 from pointsman.policies.parts.time_left import ms_left
 

@@ -2,9 +2,7 @@
 
 import numpy as np
 
-from pointsman.engine.jit.compile import cold, core
-from pointsman.engine.rate_models.rates import row_of
-from pointsman.engine.state.records import Int, State
+from pointsman.engine.sdk.environments import Int, State, cold, core, row_of
 from pointsman.learn.environments.compiled.columns import memory
 from pointsman.learn.environments.compiled.features.scale import log2, of_gpus, of_time, share
 from pointsman.learn.environments.compiled.window import can_start

@@ -2,9 +2,7 @@
 
 import numpy as np
 
-from pointsman.engine.jit.compile import core
-from pointsman.engine.jit.mode import COMPILING
-from pointsman.engine.state.records import Int, State
+from pointsman.engine.sdk.environments import COMPILING, Int, State, core
 
 SHORTEST_MS, LONGEST_MS = 60_000.0, 864_000_000.0
 """A minute and ten days: times are told between them."""

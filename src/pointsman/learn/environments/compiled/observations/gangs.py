@@ -6,10 +6,7 @@ of candidates, which come from the interference of the run.
 
 import numpy as np
 
-from pointsman.engine.jit.compile import cold, core
-from pointsman.engine.placement.eligible import alternative_with_room
-from pointsman.engine.rate_models.rates import row_of
-from pointsman.engine.state.records import ACTIVE, Int, State
+from pointsman.engine.sdk.environments import ACTIVE, Int, State, alternative_with_room, cold, core, row_of
 from pointsman.learn.environments.compiled.features.extent import Extent
 from pointsman.learn.environments.compiled.features.scale import log2, of_gpus, of_time, share
 from pointsman.learn.environments.compiled.window import may_wait

@@ -6,8 +6,7 @@ Vertices are 128 nodes, 64 racks and the cluster; where there are more nodes or 
 
 import numpy as np
 
-from pointsman.engine.jit.compile import core
-from pointsman.engine.state.records import Int, State
+from pointsman.engine.sdk.environments import Int, State, core
 from pointsman.learn.environments.compiled.features.jobs import (
     GLOBALS,
     JOB_FEATURES,

@@ -4,8 +4,7 @@ for GPUs or nodes, padded to 128 of them.
 
 import numpy as np
 
-from pointsman.engine.jit.compile import core
-from pointsman.engine.state.records import Int, State
+from pointsman.engine.sdk.environments import Int, State, core
 from pointsman.learn.environments.compiled.columns import gpu
 from pointsman.learn.environments.compiled.features.scale import of_gpus, of_time
 from pointsman.policies.parts.time_left import ms_left

@@ -4,8 +4,7 @@ what the branches of TopDRL look at. The same shapes whatever the cluster.
 
 import numpy as np
 
-from pointsman.engine.jit.compile import core
-from pointsman.engine.state.records import State
+from pointsman.engine.sdk.environments import State, core
 from pointsman.learn.environments.compiled.features.images import (
     BLOCK,
     CELLS,

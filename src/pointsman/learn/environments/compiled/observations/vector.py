@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from pointsman.engine.jit.compile import core
-from pointsman.engine.state.records import State
+from pointsman.engine.sdk.environments import State, core
 from pointsman.learn.environments.compiled.features.jobs import GLOBALS, JOB_FEATURES, write_globals, write_jobs
 
 

@@ -1,7 +1,6 @@
 """Fewer jobs in the system: by Little's law the mean completion time."""
 
-from pointsman.engine.jit.compile import core
-from pointsman.engine.state.records import Int, State
+from pointsman.engine.sdk.environments import Int, State, core
 
 
 @core

@@ -1,7 +1,6 @@
 """How close to each other the GPUs of a job are (Proximity-DRL, ``docs/papers/topdrl.md`` §2)."""
 
-from pointsman.engine.jit.compile import core
-from pointsman.engine.state.records import Int, State
+from pointsman.engine.sdk.environments import Int, State, core
 from pointsman.learn.environments.compiled.distance import nearness
 
 

@@ -2,8 +2,7 @@
 lengths.
 """
 
-from pointsman.engine.jit.compile import core
-from pointsman.engine.state.records import Int, State
+from pointsman.engine.sdk.environments import Int, State, core
 from pointsman.learn.environments.compiled.columns import memory, params
 
 

@@ -4,8 +4,7 @@ It is informative only where an episode is cut at a horizon while jobs wait: ove
 adds up to the same for every policy.
 """
 
-from pointsman.engine.jit.compile import core
-from pointsman.engine.state.records import Int, State
+from pointsman.engine.sdk.environments import Int, State, core
 from pointsman.learn.environments.compiled.columns import memory, params
 
 

@@ -1,7 +1,6 @@
 """Throughput less the slow-down of waiting jobs (``docs/papers/topdrl.md`` §5, version B, the authors' last)."""
 
-from pointsman.engine.jit.compile import core
-from pointsman.engine.state.records import Int, State
+from pointsman.engine.sdk.environments import Int, State, core
 from pointsman.learn.environments.compiled.columns import memory, params
 
 
