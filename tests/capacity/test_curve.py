@@ -5,7 +5,7 @@ import pytest
 from pointsman.capacity.curve import Curve, Point, notes
 
 LEVELS = "p: with more GPUs it stays as it is: "
-STEPS = "p: some neighbouring sizes have the same figure"
+STEPS = "p: some neighbouring sizes have the same value"
 TURNS = "p: the curve is not monotone"
 
 
