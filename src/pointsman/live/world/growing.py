@@ -32,7 +32,7 @@ _HAPPENED: Final = {
 """Records that say what jobs may ask for, but for these fields, which say what has happened."""
 _APART: Final = ("g", "lists", "buckets", "history", "factor_numbers", "memory", *_HAPPENED)
 _OF_KINDS: Final = (
-    *("address", "network", "sharing", "staging", "tree", "classes", "kinds", "queues", "has_queue_limits"),
+    *("address", "network", "sharing", "staging", "rating", "classes", "kinds", "queues", "has_queue_limits"),
     "stages",
 )
 """Scalars that say what jobs may ask for, or where the state is."""
