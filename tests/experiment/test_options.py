@@ -17,7 +17,7 @@ from pointsman.cli.app import app
 from pointsman.cli.flags import flag_of
 from pointsman.cli.run import run
 from pointsman.engine.rate_models.registry import factors, options_of_factors
-from pointsman.engine.run import policy_terms
+from pointsman.engine.run import assembly, policy_terms
 from pointsman.experiment import Assumptions, Experiment, ExperimentSpec, RunOptions
 from pointsman.inputs.config_file import parse_document
 from pointsman.inputs.option import about, option, sentence_of
@@ -174,7 +174,7 @@ def test_the_docstring_of_simulate_has_the_sentence(name: str) -> None:
 
 @pytest.mark.parametrize("name", RunOptions.model_fields)
 def test_no_option_of_a_run_is_left_aside(name: str) -> None:
-    used = inspect.getsource(pointsman.api) + inspect.getsource(policy_terms)
+    used = "".join(map(inspect.getsource, (pointsman.api, assembly, policy_terms)))
     of_factors = "".join(inspect.getsource(factor.chosen) for factor in factors().values())
     read = f"options.{name}" in used or f'options["{name}"]' in used or f'options.get("{name}")' in of_factors
     assert read, "the option is defined, and nothing is done with it"

@@ -23,7 +23,7 @@ class Agent:
     """What decides in an environment, as a run asks for it: it is told of durations what the estimate says."""
 
     numbers: NDArray[np.float64]
-    """What compiled code finds in ``State.params``."""
+    """Of `AgentParameters`."""
     placement: str
     divides_among: int
     needs: Knowledge = "oracle"
@@ -33,7 +33,7 @@ class Agent:
     round_s: ClassVar[float] = 0.0
 
     def parameters(self) -> list[float]:
-        """Its `numbers`."""
+        """What compiled code finds in ``State.params``."""
         return self.numbers.tolist()
 
     def new_memory(self) -> NDArray[np.float64]:

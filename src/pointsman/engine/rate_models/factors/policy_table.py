@@ -21,16 +21,16 @@ class PolicyTable(NamedTuple):
     """The law for others; behind it, numbers of other factors."""
 
     def write(self, rows: NDArray[np.int64] | slice, times: NDArray[np.float64]) -> None:
-        """From now on combinations `rows` take so many `times` as long."""
+        """Set how many `times` as long combinations `rows` take from now on."""
         self.times[rows] = np.round(times * FINEST) / FINEST
 
     def write_law(self, law: NDArray[np.float64]) -> None:
-        """From now on this is the law of all others."""
+        """Set the law of all other combinations."""
         self.laws[: len(law)] = law
 
 
 def table_of_policy(state: State) -> PolicyTable:
-    """The table in the state of a run whose policy has one."""
+    """Find the table in the state of a run whose policy has one."""
     factor = int(np.flatnonzero(state.factors["role"] == OF_POLICY)[0])
     numbers = state.factor_numbers[int(state.factors["numbers"][factor]) :]
     times, laws = int(numbers[TIMES]), int(numbers[LAWS])
