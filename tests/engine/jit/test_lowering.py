@@ -12,11 +12,12 @@ from time import sleep
 import numpy as np
 import pytest
 
-from pointsman.engine.jit.build import known
+from pointsman.engine.jit.build import known, prepare
 from pointsman.engine.jit.loaded import Unit, unit
 from pointsman.engine.jit.mode import AS_PYTHON
 from pointsman.engine.jit.store import read_object
 from pointsman.types import JobState
+from pointsman.whole_core import all_units
 from tests.engine.jit.compiled import environment
 
 NESTED = f"{__package__}.nested"
@@ -120,6 +121,32 @@ def test_what_an_object_lacks_is_known() -> None:
         name: (f"{NESTED}.total",) if name == "by_symbol" else () for name in made
     }
     assert not any(b"numba" in each.code or b"NRT" in each.code for each in made.values() if each)
+
+
+FAR_APART = """
+import mmap, sys
+from pointsman.engine.jit.loaded import unit
+from pointsman.whole_core import all_units
+kept, refused = [], 0
+for name in all_units():
+    loaded = unit(name)
+    kept.append(mmap.mmap(-1, 1 << 30))  # of addresses alone: nothing is written
+    for function in loaded.addresses:
+        try:
+            getattr(loaded, function)()
+        except TypeError:
+            refused += 1
+print(refused)
+"""
+
+
+@compiled
+def test_code_and_its_constants_lie_close_together_however_full_the_addresses_are() -> None:
+    """Else a call with other arguments than it has reads a constant from elsewhere and ends the process."""
+    prepare(all_units())
+    done = subprocess.run([sys.executable, "-c", FAR_APART], env=environment(), capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert int(done.stdout) > 100
 
 
 BUILD = """

@@ -110,7 +110,8 @@ def _engine(digest: str) -> Any:
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
     machine = binding.Target.from_default_triple().create_target_machine()
-    engine = binding.create_mcjit_compiler(binding.parse_assembly(""), machine)
+    near = True  # all sections of an object in one place: what code refers to must be within 2 GiB
+    engine = binding.create_mcjit_compiler(binding.parse_assembly(""), machine, use_lmm=near)
     engine.add_object_file(binding.ObjectFileRef.from_data(found.code))
     engine.finalize_object()
     return engine
