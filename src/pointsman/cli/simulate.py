@@ -30,6 +30,9 @@ def simulate(
     on: On = "local",
 ) -> None:
     """Simulate a job log on a cluster under one policy."""
+    from pointsman.inputs.binary_table import expect_table
+
+    expect_table(None if options.dry_run else options.spec.get("trace"))
     from pointsman.cli.as_logged import tell_logged
     from pointsman.cli.experiment import resolve
     from pointsman.cli.replay import read_jobs, read_with_remarks, replay
