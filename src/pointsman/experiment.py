@@ -86,7 +86,7 @@ RateModel = Annotated[str, parsed_by("pointsman.engine.rate_models.registry:pars
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, defer_build=True)
 
     @classmethod
     def checked(cls, values: Mapping[str, Any]) -> Self:

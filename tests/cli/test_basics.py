@@ -58,6 +58,42 @@ def test_help_costs_little_more_than_the_libraries_it_is_drawn_with() -> None:
     assert min(_cpu_s(help_) for _ in range(3)) <= 2 * min(_cpu_s(libraries) for _ in range(3))
 
 
+NOT_BY_A_SIMULATION = (
+    "pointsman.report.rundir",
+    "pointsman.report.pages",
+    "pointsman.report.figures",
+    "pointsman.report.grids",
+    "pointsman.report.manifest",
+    "pointsman.policies.dally",
+    "pointsman.policies.parts",
+    "pointsman.speed.profiles.profiles",
+    "pointsman.workload.readers.sacct",
+    "pointsman.workload.writers",
+    "pointsman.engine.run.logged",
+    "matplotlib",
+    "jinja2",
+    "yaml",
+)
+"""What a simulation that writes nothing needs none of."""
+
+
+def test_a_simulation_imports_only_what_it_uses(tmp_path: Path) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text("submit_s,gpus,duration_s\n0,1,3600\n60,8,7200\n")
+    code = "import sys; from pointsman.cli.run import run; run(sys.argv[1:]); print(*sys.modules, file=sys.stderr)"
+    words = ["simulate", str(log), "--cluster", "2x4", "--policy", "fifo"]
+    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=True)
+    assert "makespan" in done.stdout
+    assert set(done.stderr.split()).isdisjoint(NOT_BY_A_SIMULATION)
+
+
+def test_a_command_looks_for_no_rubbish_as_it_leaves() -> None:
+    said = "atexit.register(lambda: print(gc.get_freeze_count()))"
+    code = f"import atexit, gc; {said}; from pointsman.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", code, "version"], capture_output=True, text=True, check=True)
+    assert int(done.stdout.split()[-1]) > 10_000
+
+
 COMMANDS = [
     [],
     *(

@@ -49,11 +49,11 @@ def check_logged(workload: "Workload", baseline: str | None) -> None:
 
 def tell_logged(workload: "Workload", result: "Result", window: tuple[float, float] | None) -> None:
     """Say on stderr what really happened to the jobs of a run, if the log says so."""
-    from pointsman.report import measure
-    from pointsman.report.units import duration
-
     logged = _read_logged(workload, result)
     if logged is not None:
+        from pointsman.report import measure
+        from pointsman.report.units import duration
+
         figures = measure(logged, window).summary
         jct, pending = (duration(figures[name]) for name in ("jct_mean_s", "pending_mean_s"))
         told = f"mean completion time {jct}, mean time pending {pending}"
@@ -61,11 +61,11 @@ def tell_logged(workload: "Workload", result: "Result", window: tuple[float, flo
 
 
 def _read_logged(workload: "Workload", result: "Result") -> "Result | None":
+    if not workload.is_logged:
+        return None
     from pointsman.engine.run.logged import as_logged
     from pointsman.errors import UsageError
 
-    if not workload.is_logged:
-        return None
     try:
         return as_logged(workload, result)
     except UsageError as why:

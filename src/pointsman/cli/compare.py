@@ -56,6 +56,9 @@ def compare(
     on: On = "local",
 ) -> None:
     """Simulate a job log under several policies and compare them."""
+    from pointsman.inputs.binary_table import expect_table
+
+    expect_table(None if options.dry_run else options.spec.get("trace"))
     from pointsman.cli.as_logged import check_logged
     from pointsman.cli.comparing import check_grid, comparison_of, grid_of, runs_of_cell, with_price
     from pointsman.cli.experiment import resolve

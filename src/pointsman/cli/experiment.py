@@ -19,13 +19,11 @@ from pointsman.engine.run.policy_terms import knowledge_for, terms_of
 from pointsman.engine.setup.overheads import load_overheads
 from pointsman.errors import UsageError
 from pointsman.experiment import Experiment, ExperimentSpec, PolicyChoice, read_experiment
-from pointsman.inputs.config_file import LONGEST, parse_value, read_document
 from pointsman.inputs.did_you_mean import did_you_mean
 from pointsman.inputs.durations import parse_duration_s
 from pointsman.inputs.messages import fault_of
 from pointsman.inputs.option_types import Params, once_each
 from pointsman.policies.registry import CONFIGURED, LEARNED, get_policy, policy_names
-from pointsman.speed import load_catalogue
 from pointsman.workload.readers.named_columns import parse_columns
 from pointsman.workload.readers.read import filters
 
@@ -49,6 +47,8 @@ def resolve(options: Options) -> Experiment:
     for cluster in experiment.spec.cluster:
         load_cluster(cluster)
     if experiment.spec.profiles:
+        from pointsman.speed import load_catalogue
+
         load_catalogue(*experiment.spec.profiles)
     file = None if "policies" in flags else options.config
     spec = _with_settings(experiment.spec, parse_settings(options.settings), file, imports=not options.dry_run)
@@ -180,6 +180,8 @@ def _value(key: str, text: str) -> Any:
             return parse_duration_s(text)
     except ValueError:
         pass  # of a list, or of nonsense, the owner of the parameter says what is wrong
+    from pointsman.inputs.config_file import LONGEST, parse_value
+
     said = key if key.isprintable() and len(key) <= LONGEST else f"{key!r:.{LONGEST}}"
     return parse_value(text, origin=f"--set {said}")
 
@@ -232,5 +234,7 @@ def _say_where(file: Path | None, policy: int) -> Generator[None]:
     except UsageError as error:
         if file is None:
             raise
+        from pointsman.inputs.config_file import read_document
+
         where = read_document(file, Experiment).where("spec", "policies", policy)
         raise UsageError(f"{where}: {error}") from error

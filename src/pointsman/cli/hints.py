@@ -71,6 +71,8 @@ def _of_new_defaults(results: "Sequence[Result]") -> Iterator[str]:
     from pointsman.policies.registry import get_policy
 
     found = [result.info["params"] for result in results if result.info["policy"] == "gittins"]
+    if not found:
+        return
     defaults = get_policy("gittins").make()
     changed = [name for name in NEW_DEFAULTS if any(params[name] == getattr(defaults, name) for params in found)]
     if changed:

@@ -2,11 +2,17 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pointsman.cli.options import OUTPUT, On, Options, with_options
+
+if TYPE_CHECKING:
+    from pointsman.experiment import Experiment
+    from pointsman.report import Run
+    from pointsman.report.result import Result
+    from pointsman.workload import Workload
 
 
 @with_options("one run")
@@ -24,19 +30,18 @@ def simulate(
     on: On = "local",
 ) -> None:
     """Simulate a job log on a cluster under one policy."""
-    from pointsman.cli import screen
+    from pointsman.inputs.binary_table import expect_table
+
+    expect_table(None if options.dry_run else options.spec.get("trace"))
     from pointsman.cli.as_logged import tell_logged
     from pointsman.cli.experiment import resolve
     from pointsman.cli.replay import read_jobs, read_with_remarks, replay
-    from pointsman.cli.results import command_line, printed_first, show_summary, tell_page
+    from pointsman.cli.results import printed_first, show_summary
     from pointsman.errors import UsageError
-    from pointsman.experiment import located
     from pointsman.parallel.pool import workers
-    from pointsman.report import measure, refuse_taken, write_run
+    from pointsman.report import measure
     from pointsman.sweeps.cells import tasks_of
     from pointsman.sweeps.kept import InMemory
-    from pointsman.workload import scheduled, write_workload
-    from pointsman.workload.writers.write import check_target
 
     experiment = resolve(options)
     spec, cells = experiment.spec.only_cell("simulate"), experiment.spec.cells()
@@ -46,8 +51,12 @@ def simulate(
         typer.echo(experiment.to_yaml(), nl=False)
         return
     if options.output:
+        from pointsman.report import refuse_taken
+
         refuse_taken(options.output, force=options.force)
     if schedule is not None:
+        from pointsman.workload.writers.write import check_target
+
         check_target(schedule, force=options.force)
     if not options.output:
         cells = [replace(cells[0], spec=spec.shown_only())]
@@ -58,20 +67,30 @@ def simulate(
         replay([tasks], one, store)
     (result,) = read_with_remarks(tasks, store)
     if schedule is not None:
-        write_workload(scheduled(workload, result), schedule)
-        screen.note(f"schedule: {schedule}")
+        _write_schedule(workload, result, schedule)
     run = measure(result, spec.window)
     with printed_first() as printing:
         printing(show_summary, options.format)(run.summary)
         if options.output:
-            screen.note("writing the report")
-            write_run(
-                options.output,
-                run,
-                force=options.force,
-                command=command_line(),
-                config=located(experiment, Path.cwd()).to_dict(),
-                figures=screen.can_draw(),
-            )
-            tell_page(options.output)
+            _write_report(run, experiment, options.output, force=options.force)
         tell_logged(workload, result, spec.window)
+
+
+def _write_schedule(workload: "Workload", result: "Result", schedule: Path) -> None:
+    from pointsman.cli import screen
+    from pointsman.workload import scheduled, write_workload
+
+    write_workload(scheduled(workload, result), schedule)
+    screen.note(f"schedule: {schedule}")
+
+
+def _write_report(run: "Run", experiment: "Experiment", directory: Path, *, force: bool) -> None:
+    from pointsman.cli import screen
+    from pointsman.cli.results import command_line, tell_page
+    from pointsman.experiment import located
+    from pointsman.report import write_run
+
+    screen.note("writing the report")
+    config = located(experiment, Path.cwd()).to_dict()
+    write_run(directory, run, force=force, command=command_line(), config=config, figures=screen.can_draw())
+    tell_page(directory)

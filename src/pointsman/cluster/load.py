@@ -9,7 +9,6 @@ from pointsman.cluster.openb import UnknownTableError, read_node_list
 from pointsman.cluster.shorthand import is_shorthand, parse_shorthand
 from pointsman.cluster.topologies.topology import KINDS
 from pointsman.cluster.topology_shorthand import is_topology, parse_topology
-from pointsman.cluster.yaml_file import parse_cluster, read_cluster
 from pointsman.errors import UsageError
 from pointsman.inputs.did_you_mean import did_you_mean
 from pointsman.inputs.file_name import names_file
@@ -43,6 +42,8 @@ def load_cluster(text: str | Path) -> Cluster:
                 f"no cluster is called {name!r:.200}; give a file, a shorthand such as 16x4 or fat-tree:8, or a ready "
                 f"name ({did_you_mean(name.partition(':')[0], (*ready_clusters(), *KINDS))})"
             )
+    from pointsman.cluster.yaml_file import read_cluster
+
     try:
         return read_node_list(name).cluster if name.endswith(".csv") else read_cluster(name)
     except (UsageError, UnknownTableError):
@@ -120,6 +121,8 @@ def ready_clusters() -> tuple[str, ...]:
 
 @cache
 def _ready(name: str) -> Cluster:
+    from pointsman.cluster.yaml_file import parse_cluster
+
     file = files("pointsman.cluster") / "ready" / f"{name}.yaml"
     return parse_cluster(file.read_text(encoding="utf-8"), origin=str(file))
 

@@ -2,12 +2,13 @@
 
 import re
 from functools import cached_property
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetJsonSchemaHandler, model_validator
 from pydantic_core import PydanticCustomError
 
 from pointsman.cluster import hostlist, quantities
+from pointsman.inputs.attribute_docstrings import attribute_docstrings
 from pointsman.types import MAX_NODE_GPUS
 
 MAX_NODES: Final = hostlist.MAX_NAMES
@@ -62,7 +63,18 @@ Ratio = Annotated[float, Field(strict=True, ge=1, le=1e6, allow_inf_nan=False)]
 class Part(BaseModel):
     """Frozen, and without unknown keys."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, populate_by_name=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, defer_build=True)
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """The schema, in which the docstrings of the fields describe them."""
+        schema = handler(core_schema)
+        properties = handler.resolve_ref_schema(schema).get("properties", {})
+        for each in cls.__mro__[: cls.__mro__.index(Part)]:
+            for name, said in attribute_docstrings(each).items():
+                field = cls.model_fields.get(name)
+                properties.get((field and field.alias) or name, {}).setdefault("description", said)
+        return schema
 
 
 FAULT: Final = "cluster"

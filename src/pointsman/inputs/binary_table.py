@@ -5,19 +5,27 @@ reads it.
 import io
 import subprocess
 import sys
-from typing import Final
-
-import polars as pl
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from pointsman.errors import InputError
 
+if TYPE_CHECKING:
+    import polars as pl
+
 _READER: Final = """
 import sys, polars
-frame = getattr(polars, sys.argv[1])(sys.stdin.buffer.read())
-frame.write_ipc(sys.stdout.buffer, compat_level=polars.CompatLevel.newest())
+function = sys.stdin.buffer.readline().decode().strip()
+if function:
+    frame = getattr(polars, function)(sys.stdin.buffer.read())
+    frame.write_ipc(sys.stdout.buffer, compat_level=polars.CompatLevel.newest())
 """
-"""It writes a table that this same library has just made, so reading that one is safe."""
-
+"""It writes a table that this same library has just made, so reading that one is safe. If it is told of no table, the
+command ended early.
+"""
+_waiting: list[subprocess.Popen[bytes]] = []
+"""Readers that were started and have nothing to read yet."""
 
 _KINDS: Final = (
     (b"PAR1", "Parquet file", "read_parquet"),
@@ -32,7 +40,23 @@ def kind_of_table(data: bytes) -> str:
     return next((kind for magic, kind, _ in _KINDS if data.startswith(magic)), "")
 
 
-def read_foreign_table(data: bytes, *, path: str) -> pl.DataFrame:
+def expect_table(path: object) -> None:
+    """If this is such a file, start what will read it: meanwhile a command imports what it needs itself."""
+    file = Path(str(path))
+    with suppress(OSError, ValueError):
+        if file.is_file() and not _waiting:
+            with file.open("rb") as opened:
+                begins = opened.read(8)
+            if kind_of_table(begins):
+                _waiting.append(_start())
+
+
+def _start() -> subprocess.Popen[bytes]:
+    pipe = subprocess.PIPE
+    return subprocess.Popen([sys.executable, "-I", "-c", _READER], stdin=pipe, stdout=pipe, stderr=pipe)
+
+
+def read_foreign_table(data: bytes, *, path: str) -> "pl.DataFrame":
     """The table in the bytes of a Parquet or Arrow file, which may be damaged or hostile.
 
     Args:
@@ -45,19 +69,22 @@ def read_foreign_table(data: bytes, *, path: str) -> pl.DataFrame:
     kind, function = next(
         ((kind, function) for magic, kind, function in _KINDS if data.startswith(magic)), _KINDS[0][1:]
     )
-    reader = subprocess.run(
-        [sys.executable, "-I", "-c", _READER, function], input=data, capture_output=True, check=False
-    )
+    import polars as pl
+
+    with _waiting.pop() if _waiting else _start() as reader:
+        if reader.stdin is not None:
+            reader.stdin.write(f"{function}\n".encode())
+        table, said = reader.communicate(data)
     if reader.returncode:
-        cause = f"the {kind} is truncated or damaged: {_cause(reader):.200}"
+        cause = f"the {kind} is truncated or damaged: {_cause(reader.returncode, said):.200}"
         raise InputError(cause, path=path, fix="fetch or write the file again")
-    return pl.read_ipc(io.BytesIO(reader.stdout))
+    return pl.read_ipc(io.BytesIO(table))
 
 
-def _cause(reader: subprocess.CompletedProcess[bytes]) -> str:
+def _cause(code: int, stderr: bytes) -> str:
     """The error of its traceback, or that there was none."""
-    said = reader.stderr.decode(errors="replace").strip().splitlines()
-    if reader.returncode < 0:
-        return f"reading it ends the process with signal {-reader.returncode}" + (f": {said[0]}" if said else "")
+    said = stderr.decode(errors="replace").strip().splitlines()
+    if code < 0:
+        return f"reading it ends the process with signal {-code}" + (f": {said[0]}" if said else "")
     errors = [line for line in said if line.startswith(("polars.", "pyo3_runtime.", "MemoryError", "OSError"))]
     return errors[-1].partition(": ")[2] if errors else "reading it fails"

@@ -1,4 +1,4 @@
-"""What determines a run, in a digest: two runs with the same one have the same result."""
+"""What determines a run, in a digest: two runs with the same one have the same result from the same code."""
 
 import hashlib
 import json
@@ -24,12 +24,12 @@ COMPUTE = ("numpy", "polars")
 
 
 def digest_of(*parts: Any) -> str:
-    """SHA-256 of plain data, of the files that it names, and of the code that makes results of it.
+    """SHA-256 of plain data and of the files that it names.
 
     Beside a policy's own file all Python files in its folder count, for it may import them.
     """
     named = digests(parts)
-    text = json.dumps([code_digest(), parts, named, _neighbours(named)], sort_keys=True, default=str)
+    text = json.dumps([parts, named, _neighbours(named)], sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -58,6 +58,11 @@ def workload_digest(workload: Workload) -> str:
         workload.provenance.as_dict() | {"command": ""},
     ]
     return hashlib.sha256(json.dumps(said, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def kept_name(digest: str) -> str:
+    """What outlives the process is called that has this digest: other code may make something else of the same."""
+    return hashlib.sha256(json.dumps([code_digest(), digest]).encode()).hexdigest()
 
 
 @cache

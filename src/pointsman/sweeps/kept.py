@@ -15,8 +15,7 @@ from pointsman.inputs.output_path import hidden, write_whole
 from pointsman.parallel.file_bundle import FileBundle
 from pointsman.parallel.workers import Workers
 from pointsman.report.result import Result
-from pointsman.report.run_reading import is_whole_run, read_run
-from pointsman.report.rundir import keep_run
+from pointsman.sweeps.digests import kept_name
 
 
 class Store(Protocol):
@@ -72,16 +71,22 @@ class Results:
     folder: Path
 
     def has(self, digest: str) -> bool:
+        from pointsman.report.run_reading import is_whole_run
+
         return is_whole_run(self.place(digest))
 
     def add(self, digest: str, thing: Result) -> None:
+        from pointsman.report.rundir import keep_run
+
         keep_run(self.place(digest), thing)
 
     def take(self, digest: str) -> Result:
+        from pointsman.report.run_reading import read_run
+
         return read_run(self.place(digest))
 
     def place(self, digest: str) -> Path:
-        return self.folder / digest
+        return self.folder / kept_name(digest)
 
     def clear(self) -> None:
         for path in self.folder.iterdir() if self.folder.is_dir() else ():
@@ -106,7 +111,7 @@ class Values:
         return json.loads(self.place(digest).read_text(encoding="utf-8"))
 
     def place(self, digest: str) -> Path:
-        return self.folder / f"{digest}.json"
+        return self.folder / f"{kept_name(digest)}.json"
 
     def clear(self) -> None:
         for path in self.folder.glob("*.json"):

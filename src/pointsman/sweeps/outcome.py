@@ -2,15 +2,16 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pointsman.experiment import Experiment, located
-from pointsman.report.comparison import compare
-from pointsman.report.grids.cell import cell_of
-from pointsman.report.grids.directory import CellRuns, write_grid
-from pointsman.report.grids.grid import Grid
 from pointsman.report.result import Result
 from pointsman.sweeps.cells import Task
 from pointsman.sweeps.kept import Store, forget
+
+if TYPE_CHECKING:
+    from pointsman.report.grids.directory import CellRuns
+    from pointsman.report.grids.grid import Grid
 
 ReadResults = Callable[[Sequence[Task], Store], Sequence[Result]]
 
@@ -41,8 +42,8 @@ def assemble_grid(
     command: str | None = None,
     figures: bool = True,
     read: ReadResults = read_results,
-    tell: Callable[[Grid], None] | None = None,
-) -> Grid:
+    tell: "Callable[[Grid], None] | None" = None,
+) -> "Grid":
     """The grid of all cells, in the directory if there is one; the runs of one cell are held at a time.
 
     Args:
@@ -57,6 +58,11 @@ def assemble_grid(
         read: how results are read from the store.
         tell: called with the grid before its figures are drawn.
     """
+    from pointsman.report.comparison import compare
+    from pointsman.report.grids.cell import cell_of
+    from pointsman.report.grids.directory import write_grid
+    from pointsman.report.grids.grid import Grid
+
     runs, window = _runs(experiment, tasks, store, read), experiment.spec.window
     if directory is None:
         grid = Grid([cell_of(cell.values, compare(cell.results, baseline=baseline, window=window)) for cell in runs])
@@ -73,6 +79,8 @@ def assemble_grid(
 
 def _runs(
     experiment: Experiment, tasks: Sequence[Sequence[Task]], store: Store, read: ReadResults
-) -> Iterator[CellRuns]:
+) -> "Iterator[CellRuns]":
+    from pointsman.report.grids.directory import CellRuns
+
     for cell, own in zip(experiment.spec.cells(), tasks, strict=True):
         yield CellRuns(cell.values, config_of(experiment.alone(cell)), read(own, store), places(own, store))

@@ -6,7 +6,6 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from pointsman.errors import UsageError
-from pointsman.inputs.config_file import read_document
 from pointsman.inputs.did_you_mean import did_you_mean
 from pointsman.inputs.file_name import names_file
 from pointsman.inputs.messages import fault_of
@@ -92,6 +91,8 @@ def load_overheads(named: str | Mapping[str, Any]) -> Overheads:
         return NAMED[named]
     if not names_file(named):
         raise UsageError(f"unknown overheads {named!r:.60}: use none, realistic, periodic or an existing file")
+    from pointsman.inputs.config_file import read_document
+
     return read_document(named, Overheads).content
 
 

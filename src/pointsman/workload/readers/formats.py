@@ -3,7 +3,7 @@
 A plug-in names a `TraceFormat` in the entry point group ``pointsman.traces``.
 """
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
@@ -33,8 +33,18 @@ def formats() -> dict[str, TraceFormat]:
     Raises:
         UsageError: a plug-in that cannot be imported.
     """
-    ours = [import_module(f"pointsman.workload.readers.{name}").FORMAT for name in READERS]
-    return {form.name: form for form in (*ours[:2], *_plugins(), *ours[2:])}
+    return {form.name: form for form in _asked()}
+
+
+def _asked() -> Iterator[TraceFormat]:
+    """The formats, each imported when detection comes to it."""
+    yield from map(_ours, READERS[:2])
+    yield from _plugins()
+    yield from map(_ours, READERS[2:])
+
+
+def _ours(name: str) -> TraceFormat:
+    return import_module(f"pointsman.workload.readers.{name}").FORMAT
 
 
 def _plugins() -> list[TraceFormat]:
@@ -73,12 +83,12 @@ def detected(source: Source) -> TraceFormat:
     Raises:
         InputError: it is something else, named where we know it.
     """
-    from pointsman.workload.readers.rejected_formats import refusal
-
-    for form in formats().values():
+    for form in _asked():
         with _name_plug_in(form):
             if form.matches(source):
                 return form
+    from pointsman.workload.readers.rejected_formats import refusal
+
     fix = (
         "a native file has a header with submit_s,gpus,duration_s; `pointsman trace formats` lists the others; of any "
         "other table name the columns: --columns submit_s=…,gpus=…,duration_s=…"
