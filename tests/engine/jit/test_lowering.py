@@ -123,6 +123,25 @@ def test_what_an_object_lacks_is_known() -> None:
     assert not any(b"numba" in each.code or b"NRT" in each.code for each in made.values() if each)
 
 
+BESIDE_NUMBA = f"""
+import numba
+numba.njit(lambda x: x + 1)(1)
+from pointsman.engine.jit.loaded import unit
+try:
+    unit({NESTED!r}).total(1)
+except TypeError:
+    print(unit({NESTED!r}).total(3, 5))
+"""
+
+
+@compiled
+def test_a_process_may_use_numba_itself() -> None:
+    """It gives symbols of Python another sense, in the whole process."""
+    prepare([NESTED])
+    done = subprocess.run([sys.executable, "-c", BESIDE_NUMBA], env=environment(), capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "20\n", "")
+
+
 FAR_APART = """
 import mmap, sys
 from pointsman.engine.jit.loaded import unit

@@ -87,17 +87,30 @@ def _of_library(name: str) -> Unit:
 
 @functools.cache
 def _of_objects(name: str, digests: tuple[tuple[str, str], ...]) -> Unit:
-    engines = {key: _engine(digest) for key, digest in digests}
+    linked = {key: _linked(digest) for key, digest in digests}
 
     def find(symbol: str) -> int:
-        return engines[symbol.rpartition(".")[2]].get_function_address(symbol)
+        return linked[symbol.rpartition(".")[2]][symbol]
 
     return _found(name, [key for key, _ in digests], find)
 
 
 @functools.cache
-def _engine(digest: str) -> Any:
-    """LLVM's loader of an object and, before it, of what this calls."""
+def _loader() -> Any:
+    """LLVM's loader of objects. JITLink puts all sections of one into one place: what code refers to must be within
+    2 GiB of it, however full the addresses of the process are.
+    """
+    from llvmlite import binding
+
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    machine = binding.Target.from_default_triple().create_target_machine()
+    return binding.create_lljit_compiler(machine, use_jit_link=True)
+
+
+@functools.cache
+def _linked(digest: str) -> Any:
+    """The addresses of an object's function and of its wrapper, by their symbols."""
     from llvmlite import binding
 
     from pointsman.engine.jit.store import read_object
@@ -105,16 +118,12 @@ def _engine(digest: str) -> Any:
     found = read_object(digest)
     if found is None:
         raise RunError("compiled code has just been removed: run the command again")
+    builder = binding.JITLibraryBuilder().add_object_img(found.code).add_current_process()
     for symbol in found.calls:
-        binding.add_symbol(symbol, _address(symbol))
-    binding.initialize_native_target()
-    binding.initialize_native_asmprinter()
-    machine = binding.Target.from_default_triple().create_target_machine()
-    near = True  # all sections of an object in one place: what code refers to must be within 2 GiB
-    engine = binding.create_mcjit_compiler(binding.parse_assembly(""), machine, use_lmm=near)
-    engine.add_object_file(binding.ObjectFileRef.from_data(found.code))
-    engine.finalize_object()
-    return engine
+        builder.import_symbol(symbol, _address(symbol))
+    for symbol in (found.symbol, f"py.{found.symbol}"):
+        builder.export_symbol(symbol)
+    return builder.link(_loader(), digest)
 
 
 def _address(symbol: str) -> int:
@@ -125,7 +134,7 @@ def _address(symbol: str) -> int:
     name, function = unit_of_symbol(symbol)
     if built.is_shipped(name):
         return _of_library(name).addresses[function]
-    return _engine(known(name)[function].digest).get_function_address(symbol)
+    return _linked(known(name)[function].digest)[symbol]
 
 
 class _Method(ctypes.Structure):

@@ -59,9 +59,7 @@ class Wrapper:
 
     def _failures(self) -> None:
         self._builder.position_at_end(self._wrong)
-        said = f"{self._callee.name}{self._signature.args} was called with other arguments"
-        kind = self._data("PyExc_TypeError")
-        self._call("PyErr_SetString", _VOID, self._builder.load(kind), self._text(said))
+        self._call("PyErr_BadArgument", _VOID)  # Numba gives `PyExc_TypeError` another sense
         self._builder.branch(self._failed)
         self._builder.position_at_end(self._failed)
         self._release()
@@ -141,13 +139,3 @@ class Wrapper:
 
     def _declared(self, name: str, kind: Any) -> Any:
         return self._module.globals.get(name) or ir.Function(self._module, kind, name)
-
-    def _data(self, name: str) -> Any:
-        return self._module.globals.get(name) or ir.GlobalVariable(self._module, _POINTER, name)
-
-    def _text(self, said: str) -> Any:
-        data = bytearray(said.encode() + b"\0")
-        kind = ir.ArrayType(_I8, len(data))
-        text = ir.GlobalVariable(self._module, kind, f"said.{self._callee.name}")
-        text.linkage, text.global_constant, text.initializer = "internal", True, ir.Constant(kind, data)
-        return self._builder.bitcast(text, _POINTER)
