@@ -110,7 +110,7 @@ def test_doctor_says_which_folder_is_used_and_why(stranger: Stranger, open_folde
     state, found = look()
     assert state == "missing" and f"other users may write to {temporary}" in found
     assert found.startswith(f"every command compiles anew: {open_folder}/tmp/pointsman-")
-    done = stranger("warmup")
+    done = stranger("warmup", NUMBA_DISABLE_JIT="0")
     assert done.returncode == 1 and "compiled code would be removed when the command ends, because " in done.stderr
     assert list((open_folder / "tmp").glob("pointsman-*")) == [temporary]
 
@@ -126,7 +126,10 @@ def test_processes_share_a_private_folder_and_leave_none(stranger: Stranger, ope
 
 
 def test_a_folder_named_in_vain_is_a_usage_error(stranger: Stranger) -> None:
-    done = stranger("simulate", "jobs.csv", "--cluster", "1x2", "--policy", "fifo", POINTSMAN_HOME="/var/lib/mine")
+    done = stranger(
+        "simulate", "jobs.csv", "--cluster", "1x2", "--policy", "fifo", POINTSMAN_HOME="/var/lib/mine",
+        NUMBA_DISABLE_JIT="0",
+    )  # fmt: skip
     assert done.returncode == 2
     assert "pointsman: POINTSMAN_HOME: /var/lib/mine cannot be made (Permission denied); " in done.stderr
 

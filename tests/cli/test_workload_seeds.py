@@ -68,7 +68,7 @@ def test_a_command_goes_on_with_the_workloads_that_it_has(
 ) -> None:
     given = ("compare", log, *TWO, "--workload-seeds", "0-1", "-o", "out")
     with monkeypatch.context() as cut:
-        cut.setattr("pointsman.cli.comparing.take", lambda *_: pytest.fail("cut"))
+        cut.setattr("pointsman.sweeps.outcome.read_results", lambda *_: pytest.fail("cut"))
         with pytest.raises(pytest.fail.Exception):
             command(*given)
     done = command("compare", log, *TWO, "--workload-seeds", "1-2", "-o", "out")

@@ -76,7 +76,7 @@ def test_a_library_of_another_system_is_refused(library: Path) -> None:
 
 def test_an_older_processor_is_told_what_to_do(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(built, "runs_here", lambda level: False)
-    with pytest.raises(RunError, match=r"this processor cannot run .*, which is for x86-64-v.: pip install"):
+    with pytest.raises(RunError, match=r"this processor cannot run .*, which is for x86-64-v.: one that is built"):
         unit(NESTED)
 
 

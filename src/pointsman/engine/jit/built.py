@@ -56,7 +56,7 @@ def library() -> ctypes.CDLL:
     if not runs_here(table()["target"]):
         raise RunError(
             f"this processor cannot run {path}, which is for {table()['target']}: "
-            "pip install --no-binary pointsman 'pointsman[compile]' builds one that it can"
+            "one that is built on this machine from the source distribution is for it"
         )
     try:
         return ctypes.CDLL(str(path))
