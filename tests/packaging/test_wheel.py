@@ -103,7 +103,7 @@ def test_the_installed_wheel_simulates_and_writes_its_page(installed: Path, tmp_
 
 WITHOUT_A_COMPILER = """
 import subprocess, sys
-sys.modules["numba"] = sys.modules["llvmlite"] = subprocess.Popen = None
+sys.modules["numba"] = sys.modules["llvmlite"] = subprocess.Popen.__init__ = None
 from pointsman.cli import main
 main()
 """

@@ -51,7 +51,7 @@ def test_another_process_finds_it_compiled() -> None:
     """The hooks' code is kept on disk by what it is compiled from."""
     script = (
         "import subprocess, polars as pl, pointsman\n"
-        "subprocess.Popen = None  # by which it would be compiled\n"
+        "subprocess.Popen.__init__ = None  # by which it would be compiled\n"
         "jobs = pl.DataFrame({'submit_s': [0.0, 0.0], 'gpus': [4, 1], 'duration_s': [5.0, 5.0]})\n"
         f"result = pointsman.simulate(pointsman.Workload.of(jobs), '1x4', {POLICY!r}, overheads='none')\n"
         "print(result.jobs['start_s'].to_list())\n"
