@@ -10,11 +10,11 @@ import tempfile
 from pathlib import Path
 
 from pointsman.engine.jit import built
-from pointsman.engine.jit.build import known, prepare
+from pointsman.engine.jit.build import prepare, reached
 from pointsman.engine.jit.policy_code import units_of
-from pointsman.engine.jit.store import Object, read_object
+from pointsman.engine.jit.store import take_object
 from pointsman.engine.jit.target import target
-from pointsman.engine.jit.units import CORE, HOSTED_HOOKS, factor_unit, symbol_of, unit_of_symbol
+from pointsman.engine.jit.units import CORE, HOSTED_HOOKS, factor_unit
 from pointsman.errors import RunError
 
 _LINKED = {
@@ -47,20 +47,12 @@ def make_library(folder: Path) -> None:
     """
     units = all_units()
     prepare(units)
-    ahead, objects, functions = units, dict[str, Object](), dict[str, list[str]]()
-    while ahead:
-        unit = ahead.pop()
-        if unit in functions:
-            continue
-        functions[unit] = sorted(known(unit))
-        for name, facts in known(unit).items():
-            ahead += [unit_of_symbol(symbol)[0] for symbol in facts.calls]
-            if made := read_object(facts.digest):
-                objects[symbol_of(unit, name)] = made
+    found = reached(units)
+    objects = [take_object(facts.digest) for functions in found.values() for facts in functions.values()]
     folder.mkdir(parents=True, exist_ok=True)
-    _link(folder / built.LIBRARY, [objects[symbol].code for symbol in sorted(objects)])
+    _link(folder / built.LIBRARY, [each.code for each in sorted(objects, key=lambda each: each.symbol)])
     digest = hashlib.sha256((folder / built.LIBRARY).read_bytes()).hexdigest()
-    table = {"target": target(), "sha256": digest, "units": dict(sorted(functions.items()))}
+    table = {"target": target(), "sha256": digest, "units": {unit: sorted(found[unit]) for unit in sorted(found)}}
     (folder / built.TABLE).write_text(json.dumps(table))
 
 

@@ -34,8 +34,9 @@ def prepare_code(
     if needed:
         from pointsman.engine.jit.build import missing, prepare
 
-        _announce(len(missing(needed)))
-        prepare(needed)
+        lacking = missing(needed)
+        _announce(len(lacking))
+        prepare(lacking)
 
 
 def _units(name: str, options: Mapping[str, Any]) -> list[str]:

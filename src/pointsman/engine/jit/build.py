@@ -13,10 +13,9 @@ import time
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
 
 from pointsman.engine.jit.built import is_shipped
-from pointsman.engine.jit.digests import digest_of
+from pointsman.engine.jit.digests import Content, digest_of
 from pointsman.engine.jit.mistakes import mistakes_in
 from pointsman.engine.jit.mode import AS_PYTHON
 from pointsman.engine.jit.store import folder, prune, read_object, write_whole
@@ -32,14 +31,6 @@ _BEGAN_NS = time.time_ns()
 
 class CompileError(Exception):
     """Something cannot be compiled; the text is what the compiling process said."""
-
-
-class Known(NamedTuple):
-    """What is known of an exported function without compiling it."""
-
-    digest: str
-    calls: tuple[str, ...]
-    """Symbols of other exported functions that it calls."""
 
 
 def prepare(units: Iterable[str], tell: Callable[[float], None] = lambda share: None) -> None:
@@ -93,20 +84,29 @@ def _compile(lacking: list[str], tell: Callable[[float], None]) -> None:
 
 def missing(units: Iterable[str]) -> list[str]:
     """Those of these units, and of the units that they call, of which an object is not there."""
-    ahead, found = [] if AS_PYTHON else list(units), dict[str, bool]()
+    found = {} if AS_PYTHON else reached(units)
+    return sorted(u for u, functions in found.items() if not all(read_object(f.digest) for f in functions.values()))
+
+
+def reached(units: Iterable[str]) -> dict[str, dict[str, Content]]:
+    """These units and all that they call, with what is known of their functions; without what the package came with.
+
+    Raises:
+        RunError: there is no compiler.
+    """
+    ahead, found = list(units), dict[str, dict[str, Content]]()
     while ahead:
         unit = ahead.pop()
         if unit in found or is_shipped(unit):
             continue
         if importlib.util.find_spec("numba") is None:
             raise RunError(f"{unit} must be compiled, and there is no compiler: pip install 'pointsman[compile]'")
-        functions = known(unit).values()
-        found[unit] = all(read_object(each.digest) for each in functions)
-        ahead += [unit_of_symbol(symbol)[0] for each in functions for symbol in each.calls]
-    return sorted(unit for unit, is_there in found.items() if not is_there)
+        found[unit] = known(unit)
+        ahead += [unit_of_symbol(symbol)[0] for each in found[unit].values() for symbol in each.calls]
+    return found
 
 
-def known(unit: str) -> dict[str, Known]:
+def known(unit: str) -> dict[str, Content]:
     """The digests of a unit's functions by their names; of a unit of this package kept as long as no source changes.
 
     Raises:
@@ -122,17 +122,16 @@ def known(unit: str) -> dict[str, Known]:
     return table[unit]
 
 
-def _walk_unit(unit: str) -> dict[str, Known]:
-    found = {name: digest_of(symbol_of(unit, name), each) for name, each in functions_of(unit).items()}
-    return {name: Known(each.digest, each.calls) for name, each in found.items()}
+def _walk_unit(unit: str) -> dict[str, Content]:
+    return {name: digest_of(symbol_of(unit, name), each) for name, each in functions_of(unit).items()}
 
 
 @functools.cache
-def _table() -> dict[str, dict[str, Known]]:
+def _table() -> dict[str, dict[str, Content]]:
     try:
         kept = json.loads(_table_file().read_bytes())
         os.utime(_table_file())
-        return {unit: {name: Known(d, tuple(c)) for name, (d, c) in of.items()} for unit, of in kept.items()}
+        return {unit: {name: Content(d, tuple(c), n) for name, (d, c, n) in of.items()} for unit, of in kept.items()}
     except (OSError, ValueError, TypeError):  # not there, or damaged
         return {}
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from pointsman.engine.jit import built
 from pointsman.engine.jit.mode import AS_PYTHON
-from pointsman.errors import RunError
+from pointsman.engine.jit.units import functions_of, is_of_a_user, symbol_of, unit_of_symbol
 
 _LOADING = threading.RLock()
 """Held while machine code is loaded, so that no other thread sees half of it."""
@@ -50,7 +50,7 @@ def unit(name: str) -> Unit:
 
 def address_of(symbol: str) -> int:
     """Where an exported function of a unit is, named as ``UNIT.FUNCTION``."""
-    name, _, function = symbol.rpartition(".")
+    name, function = unit_of_symbol(symbol)
     return unit(name).addresses[function]
 
 
@@ -60,7 +60,6 @@ def _unit(name: str) -> Unit:
     if name in _CORE:
         return _CORE[name]
     from pointsman.engine.jit.build import known
-    from pointsman.engine.jit.units import is_of_a_user
 
     found = _of_objects(name, tuple((key, each.digest) for key, each in known(name).items()))
     if not is_of_a_user(name):  # whose file may be edited while this process runs
@@ -69,8 +68,6 @@ def _unit(name: str) -> Unit:
 
 
 def _as_python(name: str) -> Unit:
-    from pointsman.engine.jit.units import functions_of
-
     functions = functions_of(name)
     return Unit(**functions, addresses={key: id(each) for key, each in functions.items()})
 
@@ -90,7 +87,7 @@ def _of_objects(name: str, digests: tuple[tuple[str, str], ...]) -> Unit:
     linked = {key: _linked(digest) for key, digest in digests}
 
     def find(symbol: str) -> int:
-        return linked[symbol.rpartition(".")[2]][symbol]
+        return linked[unit_of_symbol(symbol)[1]][symbol]
 
     return _found(name, [key for key, _ in digests], find)
 
@@ -113,11 +110,9 @@ def _linked(digest: str) -> Any:
     """The addresses of an object's function and of its wrapper, by their symbols."""
     from llvmlite import binding
 
-    from pointsman.engine.jit.store import read_object
+    from pointsman.engine.jit.store import take_object
 
-    found = read_object(digest)
-    if found is None:
-        raise RunError("compiled code has just been removed: run the command again")
+    found = take_object(digest)
     builder = binding.JITLibraryBuilder().add_object_img(found.code).add_current_process()
     for symbol in found.calls:
         builder.import_symbol(symbol, _address(symbol))
@@ -129,7 +124,6 @@ def _linked(digest: str) -> Any:
 def _address(symbol: str) -> int:
     """Where a function is that an object calls."""
     from pointsman.engine.jit.build import known
-    from pointsman.engine.jit.units import unit_of_symbol
 
     name, function = unit_of_symbol(symbol)
     if built.is_shipped(name):
@@ -150,7 +144,7 @@ class _Method(ctypes.Structure):
 
 def _found(name: str, functions: list[str], find: Callable[[str], int]) -> Unit:
     """A unit whose functions, and the wrappers by which Python calls them, are where `find` says."""
-    symbols = {key: f"{name}.{key}" for key in functions}
+    symbols = {key: symbol_of(name, key) for key in functions}
     made = {key: _builtin(symbol, find(f"py.{symbol}")) for key, symbol in symbols.items()}
     return Unit(**made, addresses={key: find(symbol) for key, symbol in symbols.items()})
 

@@ -62,6 +62,17 @@ def read_object(digest: str) -> Object | None:
     return found and Object(found[0]["symbol"], tuple(found[0]["calls"]), found[1])
 
 
+def take_object(digest: str) -> Object:
+    """The object with this digest, which was there a moment ago.
+
+    Raises:
+        RunError: it is gone.
+    """
+    if found := read_object(digest):
+        return found
+    raise RunError("compiled code has just been removed: run the command again")
+
+
 def write_checked(path: Path, content: bytes, **told: Any) -> None:
     """Write a file that begins with a line of what is told of it and the digest of its content.
 

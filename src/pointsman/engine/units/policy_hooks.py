@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from pointsman.engine.jit.compile import exported
+from pointsman.engine.jit.policy_code import HOOKS
 from pointsman.engine.state.records import Int
 from pointsman.engine.state.state_pointer import open_state
 from pointsman.errors import UsageError
 
-HOOKS = ("decide", "on_event", "on_run")
 _NOTHING = ("RESUME", "NOP", "LOAD_CONST", "LOAD_SMALL_INT", "RETURN_CONST", "RETURN_VALUE")
 
 
