@@ -23,7 +23,7 @@ STAGES = {
     "pointsman.api:open_simulation": "preparing",
     "pointsman.engine.run.simulation:Simulation.run": "engine",
     "pointsman.api:make_result": "outcome",
-    "pointsman.report.metrics.groups:figures": "metrics",
+    "pointsman.report.metrics.groups:metrics_of": "metrics",
     "pointsman.report.rundir:make_page": "figures",
     "pointsman.report.rundir:write_run": "writing",
 }

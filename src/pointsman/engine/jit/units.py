@@ -24,14 +24,19 @@ AUDIT = "pointsman.engine.units.audit"
 SCRIPTED_EVENTS = "pointsman.engine.units.scripted_events"
 TOLD_EVENTS = "pointsman.engine.units.told_events"
 HISTORY = "pointsman.engine.units.history"
+ONE_MACHINE = "pointsman.engine.units.one_machine"
+"""What a report says of any run rests on it."""
 CONTENTION = "pointsman.engine.rate_models.links.contention"
 SHARED_GPUS = "pointsman.engine.placement.shared_gpus"
-CORE = (PYTHON_API, ADOPTING, SEATING, AUDIT, SCRIPTED_EVENTS, TOLD_EVENTS, HISTORY, CONTENTION, SHARED_GPUS)
+CORE = (
+    *(PYTHON_API, ADOPTING, SEATING, AUDIT, SCRIPTED_EVENTS, TOLD_EVENTS),
+    *(HISTORY, CONTENTION, SHARED_GPUS, ONE_MACHINE),
+)
 """What any run may need besides the main loop, the hooks of its policy, its rate model and its factors."""
 HOSTED_HOOKS = "pointsman.engine.actions.python_policy_hooks"
 """The hooks of a policy that is written in Python."""
 COMMON = (
-    *(MAIN_LOOP, PYTHON_API, f"{POLICY_HOOKS}:{HOSTED_HOOKS}"),
+    *(MAIN_LOOP, PYTHON_API, ONE_MACHINE, f"{POLICY_HOOKS}:{HOSTED_HOOKS}"),
     *(f"pointsman.engine.actions.{module}" for module in ("verbs", "eviction", "moving", "reserving")),
 )
 """What runs of many policies need: those whose verbs are called by their symbols, and what every run needs."""

@@ -175,10 +175,11 @@ class Simulation:
         self.kept.empty(self.handle.state)
         return self.kept.log()
 
-    def log_parts(self) -> list[NDArray[np.void]]:
-        """The plan log so far in consecutive parts, which `log` would copy into one."""
+    def take_log(self) -> list[NDArray[np.void]]:
+        """The plan log so far in consecutive parts, which are no longer kept here."""
         self.kept.empty(self.handle.state)
-        return self.kept.events
+        parts, self.kept.events = self.kept.events, []
+        return parts
 
     def copy(self) -> "Simulation":
         """A snapshot that can go its own way; a policy with a memory of its own must have ``copy()``."""

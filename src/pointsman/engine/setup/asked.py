@@ -103,7 +103,7 @@ def _limited_queues(jobs: pl.DataFrame, layout: Layout, assumptions: list[str]) 
     names = list(layout.queue_limits)
     limits = [-1, *layout.queue_limits.values()]
     index = {name: i + 1 for i, name in enumerate(names)}
-    if idle := sorted(index.keys() - set(jobs["queue"])):  # a misspelt name, perhaps
+    if idle := sorted(index.keys() - set(jobs["queue"].unique())):  # a misspelt name, perhaps
         assumptions.append(f"{QUEUES_WITHOUT_JOBS}: {', '.join(map(repr, idle[:MOST_NAMED]))}")
     if not index:
         return pl.zeros(len(jobs), pl.Int64, eager=True), limits

@@ -1,10 +1,13 @@
 """A lower bound on the mean JCT that no schedule can beat."""
 
 import hashlib
-from heapq import heappop, heappush
 
 import numpy as np
 from numpy.typing import NDArray
+
+from pointsman.engine.jit.loaded import unit
+from pointsman.engine.jit.units import ONE_MACHINE
+from pointsman.engine.units.one_machine import ENDS, NOW
 
 Floats = NDArray[np.float64]
 
@@ -19,18 +22,10 @@ def srpt_mean_jct_s(submit_s: Floats, work_s: Floats) -> float:
     Source: Schrage, "A proof of the optimality of the shortest remaining processing time discipline", 1968.
     """
     order = np.argsort(submit_s, kind="stable")
-    waiting: list[float] = []
-    now = ends = 0.0
-    for submit, work in zip(submit_s[order].tolist(), work_s[order].tolist(), strict=True):
-        while waiting and now + waiting[0] <= submit:
-            now += heappop(waiting)
-            ends += now
-        if waiting:
-            waiting[0] -= submit - now  # the least of the heap only gets smaller, so it stays a heap
-        now = submit
-        heappush(waiting, work)
-    ends += float((now + np.cumsum(np.sort(waiting))).sum())
-    return (ends - float(submit_s.sum())) / len(submit_s)
+    left_s, told = np.empty(len(order)), np.zeros(2)
+    waiting = unit(ONE_MACHINE).serve(submit_s[order], work_s[order], left_s, told)
+    later_ends = told[NOW] + np.cumsum(np.sort(left_s[:waiting]))
+    return float(told[ENDS] + later_ends.sum() - submit_s.sum()) / len(submit_s)
 
 
 def lower_bound_s(submit_s: Floats, gpus: NDArray[np.int64], duration_s: Floats, cluster_gpus: int) -> float:
@@ -49,4 +44,4 @@ def lower_bound_s(submit_s: Floats, gpus: NDArray[np.int64], duration_s: Floats,
 
 
 _KNOWN: dict[bytes, float] = {}
-"""The policies of a comparison have their jobs in common, and this takes a second for a million."""
+"""The policies of a comparison have their jobs in common."""
