@@ -1,4 +1,4 @@
-"""GPUs marked for a gang, so many of each node, and what such a choice would cost in communication.
+"""GPUs marked for a gang, a number of each node, and what such a choice would cost in communication.
 
 Racks are consecutive nodes.
 """

@@ -75,7 +75,7 @@ def _emptiest_rack(S: State, a: Int) -> Int:
 
 @core
 def _tightest_node(S: State, a: Int, r: Int, gpus: Int) -> Int:
-    """The node of rack `r` with the fewest free GPUs, but `gpus`; lowest index among equals, -1 if none has so many."""
+    """Return the node of rack `r` with the fewest free GPUs, but at least `gpus`: the lowest of equals, -1 if none."""
     best = np.int64(-1)
     least = np.int64(LARGEST)
     first = first_of(S, r)

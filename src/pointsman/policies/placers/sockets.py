@@ -33,8 +33,10 @@ def _best_socket(S: State, n: Int, free: Int, need: Int) -> Int:
 
 @core
 def gpus_of(S: State, n: Int, k: Int) -> Int:
-    """K of the free GPUs of node `n`, which has so many, a bit each: of the socket with the fewest free ones that has
-    k; else all of the socket with the most, and so on. Lowest index among equals.
+    """Return a mask of `k` free GPUs of node `n`, which has that many.
+
+    They are of the socket with the fewest free GPUs that has `k`. If none has, they are all of the socket with the
+    most, and the rest is chosen in the same way. Among equals, the lowest index is taken.
     """
     free = S.nodes[n].free_mask
     if S.nodes[n].sockets == 1 or k == S.nodes[n].free:

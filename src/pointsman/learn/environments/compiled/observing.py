@@ -29,8 +29,9 @@ def unit_of(observation: ModuleType) -> list[Callable[..., Any]]:
 
     @exported("boolean(int64, int64[::1], int8[::1], float32[::1])")
     def look(address: Int, window: np.ndarray, mask: np.ndarray, out: np.ndarray) -> bool:
-        """The same of one state whatever loop it is run by, with its window and mask (PickJob's); whether any job can
-        start.
+        """Write what one state looks like, and fill its window and mask as PickJob does.
+
+        The state may be of any loop. Return whether any job can start.
         """
         S = open_state(address)
         some = picking.look(S, window, mask, window)
