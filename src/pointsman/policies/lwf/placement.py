@@ -214,7 +214,7 @@ def _keep_shape(S: State, per_node: Int) -> None:
 
 
 @core
-def _given(S: State, n: Int) -> Int:
+def _count_placed(S: State, n: Int) -> Int:
     """GPUs of node `n` in State.place."""
     for i in range(S.g[0].placed):
         if S.place[i].node == n:
@@ -229,7 +229,7 @@ def _choose_shape(S: State, j: Int, a: Int) -> None:
     last = (-1.0, -1.0, -1.0, -1.0)
     while not _in_shape(S, C.nodes, C.per_node):
         last = _next_best(S, j, a, last)
-        if _given(S, _node_of(S, np.int64(last[3]))) < C.per_node:
+        if _count_placed(S, _node_of(S, np.int64(last[3]))) < C.per_node:
             _note(S, np.int64(last[3]))
     _keep_shape(S, C.per_node)
 

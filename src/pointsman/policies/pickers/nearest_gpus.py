@@ -14,9 +14,9 @@ from pointsman.policies.parts.gpu_marks import (
     cost_of_marked,
     first_of,
     free_on,
+    is_marked,
     mark,
     mark_in_order,
-    marked,
     note_marked,
 )
 from pointsman.policies.sdk import LARGEST, Int, State, best_fit, core, free_in, lowest_bits, some_node_with
@@ -53,7 +53,7 @@ def _mark_fewest(S: State, a: Int, first: Int, last: Int, need: Int) -> tuple[In
         best = np.int64(-1)
         least = np.int64(256)
         for n in range(first, last):
-            if not marked(S, np.int64(n)):
+            if not is_marked(S, np.int64(n)):
                 rank = _rank(S, a, np.int64(n), need)
                 if rank < least:
                     best = np.int64(n)

@@ -5,7 +5,7 @@ Each node has a score, the less the better, which decides between nodes with roo
 
 import numpy as np
 
-from pointsman.policies.parts.gpu_marks import clear, first_of, free_on, mark, marked
+from pointsman.policies.parts.gpu_marks import clear, first_of, free_on, is_marked, mark
 from pointsman.policies.placers.declared import Scored
 from pointsman.policies.placers.sockets import note_marked
 from pointsman.policies.sdk import LARGEST, Int, State, cold, core, free_in, some_node_with, view_of
@@ -54,7 +54,7 @@ def _next_node(S: State, a: Int, first: Int, last: Int, need: Int) -> Int:
     best = np.int64(-1)
     for n in range(first, last):
         node = np.int64(n)
-        if not marked(S, node) and free_on(S, a, node) > 0 and (best < 0 or _goes_before(S, a, node, best, need)):
+        if not is_marked(S, node) and free_on(S, a, node) > 0 and (best < 0 or _goes_before(S, a, node, best, need)):
             best = node
     return best
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pointsman.policies.parts.gpu_marks import add_node, given
+from pointsman.policies.parts.gpu_marks import add_node, count_marked
 from pointsman.policies.sdk import LARGEST, Int, State, bit, core, count, lowest_bits
 
 
@@ -67,6 +67,6 @@ def note_marked(S: State) -> None:
     """The GPUs marked (`parts.gpu_marks`) are the place: of each node those that `gpus_of` says."""
     S.g[0].placed = 0
     for n in range(S.nodes.shape[0]):
-        k = given(S, np.int64(n))
+        k = count_marked(S, np.int64(n))
         if k > 0:
             add_node(S, np.int64(n), gpus_of(S, np.int64(n), k), k)
