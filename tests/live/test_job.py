@@ -21,7 +21,7 @@ for _ in range(200):
     time.sleep(0.02)
     if job.stopping():
         sys.exit(job.PREEMPTED)
-job.done()
+job.finish()
 """
 
 
@@ -41,7 +41,7 @@ def test_a_training_hears_that_it_is_to_stop(number: int) -> None:
 
 def test_a_training_that_is_done_cannot_be_stopped_any_more() -> None:
     late = (
-        "import time; from pointsman import job; job.listen(); job.done(); print('done', flush=True); time.sleep(0.3)"
+        "import time; from pointsman import job; job.listen(); job.finish(); print('done', flush=True); time.sleep(0.3)"
     )
     process = subprocess.Popen([sys.executable, "-c", late], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
