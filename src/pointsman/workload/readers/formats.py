@@ -47,6 +47,7 @@ def _ours(name: str) -> TraceFormat:
     return import_module(f"pointsman.workload.readers.{name}").FORMAT
 
 
+@cache
 def _plugins() -> list[TraceFormat]:
     found = []
     for point in entry_points(group="pointsman.traces"):
