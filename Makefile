@@ -25,6 +25,7 @@ DEMO_JOBS := out/demo-jobs.parquet
 
 .venv/ready: requirements.lock
 	@if [ -z "$(PYTHON)" ]; then echo "Pointsman needs Python 3.11 or newer, and none of '$(NEWEST_FIRST)' is: install one, or say 'make PYTHON=/path/to/python'." >&2; exit 2; fi
+	@if [ -L .venv ]; then echo ".venv is a link: making it anew would empty the folder it names; remove the link" >&2; exit 2; fi
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "$(PYTHON) cannot make a virtual environment: install its venv module (Debian, Ubuntu: apt-get install python3-venv)." >&2; exit 2; }
 	$(PYTHON) -m venv --clear .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-compile -r requirements.lock

@@ -1,7 +1,8 @@
 """What is recorded of a run: the bytes of its Parquet files and its figures.
 
-``python -m tests.golden.digests`` records the runs that have no digest yet; with ``--all`` it records all anew. Do so
-only where results are meant to change, and say in the commit why. New figures of a summary change no digest.
+``python -m tests.golden.digests`` records the runs that have no digest yet; with ``--changed`` also those whose results
+have changed, which it names; with ``--all`` every run, with every figure there is. Do so only where results are meant
+to change, and say in the commit why. New figures of a summary change no digest.
 """
 
 import hashlib
@@ -45,8 +46,8 @@ def recorded() -> dict[str, Any]:
 
 
 def main(argv: list[str]) -> None:
-    """Record the runs that have no digest, or with ``--all`` all, and every figure there is; those that need PyTorch
-    only where it is.
+    """Record the runs that have no digest, with ``--changed`` those that have another, with ``--all`` all and every
+    figure there is; those that need PyTorch only where it is.
     """
     before = recorded()
     if "--all" in argv:
@@ -55,8 +56,9 @@ def main(argv: list[str]) -> None:
         RECORDED.write_text(json.dumps(before), encoding="utf-8")
     found = {**before, "polars": pl.__version__}
     for run in (*RUNS, *(LEARNED if find_spec("torch") else ())):
-        if "--all" in argv or run.name not in before:
+        if argv or run.name not in before:
             found[run.name] = digest(run)
+        if "--all" in argv or found[run.name] != before.get(run.name):
             print(f"{found[run.name]}  {run.name}", file=sys.stderr)
     RECORDED.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 

@@ -26,6 +26,8 @@ from pointsman.inputs.messages import counted
 from pointsman.progress import say
 
 PACKAGE = Path(__file__).parents[2]
+SAID = 3
+"""How the process that compiles ends when all is said by what it has written, and nothing is wrong with the code."""
 _BEGAN_NS = time.time_ns()
 
 
@@ -74,9 +76,9 @@ def _compile(lacking: list[str], tell: Callable[[float], None]) -> None:
     ):  # fmt: skip
         for share in child.stdout or ():
             tell(float(share))
-        if child.wait():
+        if code := child.wait():
             errors.seek(0)
-            raise CompileError(errors.read().strip())
+            raise (RunError if code == SAID else CompileError)(errors.read().strip())
     prune()
     if left := missing(lacking):
         raise RunError(f"{left[0]} was edited while it was compiled: run the command again")

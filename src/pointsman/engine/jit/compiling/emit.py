@@ -15,6 +15,7 @@ from typing import Any
 from llvmlite import binding, ir
 from numba.core import types
 
+from pointsman.engine.jit.build import SAID
 from pointsman.engine.jit.compile import MAKERS
 from pointsman.engine.jit.compiling.called import called_by_symbol
 from pointsman.engine.jit.compiling.kept_helpers import helper
@@ -24,6 +25,7 @@ from pointsman.engine.jit.digests import digest_of
 from pointsman.engine.jit.store import Object, read_object, write_object
 from pointsman.engine.jit.target import target
 from pointsman.engine.jit.units import functions_of, symbol_of
+from pointsman.errors import RunError
 
 _OF_C = {
     *("memset", "memcpy", "memmove"),
@@ -127,4 +129,8 @@ MAKERS.update(
 )
 
 if __name__ == "__main__":
-    main(sys.argv[1:], len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+    try:
+        main(sys.argv[1:], len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+    except RunError as error:  # there is no room for an object
+        print(error, file=sys.stderr)
+        sys.exit(SAID)
