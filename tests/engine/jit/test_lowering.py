@@ -174,7 +174,10 @@ from pointsman.engine.jit.compiling.emit import main
 main(sys.argv[2:], int(sys.argv[1]))
 """
 SMALL = {NESTED: 7, "pointsman.engine.rate_models.tree": 1}
-LARGE = {"pointsman.engine.units.policy_hooks:pointsman.policies.classical.srtf": 3, "pointsman.engine.actions.verbs": 1}
+LARGE = {
+    "pointsman.engine.units.policy_hooks:pointsman.policies.classical.srtf": 3,
+    "pointsman.engine.actions.verbs": 1,
+}
 """Functions that are exported, by unit."""
 
 
@@ -210,11 +213,13 @@ def test_other_threads_run_where_it_is_said(nested: Unit, function: str, others_
     thread = Thread(target=count)
     thread.start()
     try:
-        sleep(0.01)
-        before = seen[0]
-        getattr(nested, function)(300_000_000)
-        found = seen[0] - before
+        found = []
+        for _ in range(5):
+            sleep(0.01)
+            before = seen[0]
+            getattr(nested, function)(100_000_000)
+            found.append(seen[0] - before)
     finally:
         going.clear()
         thread.join()
-    assert (found > 3) == others_run
+    assert (min(found) > 3) == others_run, "a busy machine may let the other run before the call has begun"
