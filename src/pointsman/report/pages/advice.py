@@ -11,7 +11,7 @@ from pointsman.report.metrics.calibration.verdict import LEAST_WAITING, Check, V
 from pointsman.report.metrics.groups import Group, baseline_of, simulated
 from pointsman.report.metrics.paired.differences import Difference, difference
 from pointsman.report.pages.lead import featured, losers, price_of, who_pays, with_interval
-from pointsman.report.tables.advice import FIGURES, check_cells, error_s, reading
+from pointsman.report.tables.advice import FIGURES, check_cells, error_s, fit_table, part_tables, reading
 from pointsman.report.units import duration, names
 
 METRIC: Final = "jct_mean_s"
@@ -140,6 +140,13 @@ class Advice:
         told = {"advice": str(self), "policy": self.policy, "is_to_change": self.is_to_change}
         fit = {"fit": self.verdict.to_dict(), "untold": self.untold, "model_error": errors, "readings": readings}
         return told | fit | {"comparison": self.comparison.to_dict()}
+
+
+def fit_section(advice: Advice) -> dict[str, Any]:
+    """What a page says of how well the model fits."""
+    verdict = advice.verdict
+    tables = {"checks": fit_table(verdict), "parts": part_tables(verdict.checks)}
+    return {"said": advice.fit, "untold": advice.untold} | tables
 
 
 def _too_few(verdict: Verdict) -> str:

@@ -18,10 +18,9 @@ from pointsman.report.metrics.draws import drawn_with, workload_seeds
 from pointsman.report.metrics.groups import Group, run_name, simulated
 from pointsman.report.metrics.sections.registered import facts_of_factors
 from pointsman.report.metrics.shared import model_of_run
-from pointsman.report.pages.advice import Advice
+from pointsman.report.pages.advice import Advice, fit_section
 from pointsman.report.pages.fit import glued, is_long, needed_em
 from pointsman.report.pages.lead import featured, happened, lead, losers, price_of, who_pays
-from pointsman.report.tables.advice import fit_table, part_tables
 from pointsman.report.tables.calibration import calibration_tables
 from pointsman.report.tables.equal_columns import figures_first, laid_out
 from pointsman.report.tables.gpu_time import gpu_time_table, locality_table, sharing_table
@@ -84,19 +83,12 @@ def make_page(
         losers=[*change_tables(paid, base, known), *(table for table in worst if table.rows)],
         price=None if price is None else replace(price_table(price), note=""),  # which is under the picture
         savings=savings,
-        fit=None if advice is None else _fit(advice),
+        fit=None if advice is None else fit_section(advice),
         waiting=waiting(groups),
         command=command,
         timeline=_timeline(policies, is_compared=comparison is not None) if runs else None,
     )
     return Page(html, drawings)
-
-
-def _fit(advice: Advice) -> dict[str, Any]:
-    """What the page says of how well the model of the present scheduler fits the log."""
-    verdict = advice.verdict
-    tables = {"checks": fit_table(verdict), "parts": part_tables(verdict.checks)}
-    return {"said": advice.fit, "untold": advice.untold} | tables
 
 
 def _of_price(comparison: Comparison | None) -> list[Drawing]:
