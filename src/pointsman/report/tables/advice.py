@@ -26,11 +26,13 @@ def reading(change: Difference, error_s: float | None) -> str:
     """What a change may be called: nothing that may be chance, or is smaller than the error of the model."""
     if change.value is None or error_s is None:
         return NOTHING
+    if not change.value:
+        return "no change"
     if change.may_be_chance:
         return "may be chance"
     if abs(change.value) <= error_s:
         return "within the model's error"
-    return "gain" if change.value < 0 else "loss" if change.value else "no change"
+    return "gain" if change.value < 0 else "loss"
 
 
 def error_s(comparison: Compared, metric: str) -> float | None:
