@@ -91,7 +91,7 @@ class Advice:
             sure = f", more than the {duration(error)} by which the model misses the log" if error else ""
             return f"Advice: run {self.policy} instead of {base}: {much}{sure}."
         why = {
-            "within the model's error": f", no more than the {duration(error)} by which the model misses the log",
+            "within error": f", no more than the {duration(error)} by which the model misses the log",
             "may be chance": ", which may be chance",
         }.get(self._reading, "")
         return f"Advice: keep {base}. Under {self.policy} {much}{why}."

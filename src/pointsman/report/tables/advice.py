@@ -31,7 +31,7 @@ def reading(change: Difference, error_s: float | None) -> str:
     if change.may_be_chance:
         return "may be chance"
     if abs(change.value) <= error_s:
-        return "within the model's error"
+        return "within error"
     return "gain" if change.value < 0 else "loss"
 
 
@@ -42,10 +42,9 @@ def error_s(comparison: Compared, metric: str) -> float | None:
 
 
 def advice_table(comparison: Compared, policy: str) -> Table:
-    """One row a figure: as logged, under the model of the present scheduler, and under a policy."""
+    """One row a figure: under the model of the present scheduler, under a policy, and as logged."""
     (row,) = (each for each in comparison.rows if each.policy == policy)
-    present = comparison.baseline
-    columns = ("figure", "as logged", present.policy, "model's error", policy, "change", "95 % CI", "reading")
+    columns = ("figure", "present", policy, "change", "reading", "model's error", "95 % CI", "as logged")
     rows = [(said, *_figure(comparison, row, metric)) for metric, said in FIGURES.items()]
     return Table("", columns, rows, left=("reading",))
 
@@ -54,13 +53,13 @@ def _figure(comparison: Compared, row: Row, metric: str) -> tuple[str, ...]:
     change, error = row.differences[metric], error_s(comparison, metric)
     low, high = (percent(end, signed=True) for end in change.ratio_interval or (None, None))
     return (
-        duration(comparison.rows[0].values[metric]),
         duration(comparison.baseline.values[metric]),
-        duration(error),
         duration(row.values[metric]),
         percent(change.ratio, signed=True),
-        f"{low.removesuffix(' %')} to {high}" if change.ratio_interval else NOTHING,
         reading(change, error),
+        duration(error),
+        f"{low.removesuffix(' %')} to {high}" if change.ratio_interval else NOTHING,
+        duration(comparison.rows[0].values[metric]),
     )
 
 
