@@ -4,7 +4,7 @@ As the cluster grows no gang takes more than an eighth of it. One as wide as the
 a strict queue cannot keep up with such gangs at this load, and what is measured is a queue that grows without end.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from statistics import median
 
@@ -16,12 +16,10 @@ LOAD = 0.9
 NODES, JOBS = 800, 200_000
 GPUS_SWEEP = (8, 32, 128, 512, 2048, 8192)  # nodes of 8 GPUs: 64 to 65,536 GPUs
 FIGURE = Path(__file__).parent.parent / "docs" / "results" / "scaling.svg"
-Curve = list[tuple[int, list[float]]]
-"""Sizes, and what an event costs there in each run (ns)."""
 
 
 def scaling(jobs: int) -> Iterator[Measure]:
-    """The most over the least expensive event of each sweep, and the figure in the docs."""
+    """What an event costs by size, and the most over the least expensive one of each sweep."""
     sizes = [n for n in (1000, 10_000, 100_000, 1_000_000) if n <= jobs]
     by_jobs = {p: [(n, _ns_per_event(Case(n, NODES, LOAD), p)) for n in sizes] for p in POLICIES}
     by_gpus = {p: [(8 * m, _ns_per_event(Case(JOBS, m, LOAD, widest=m), p)) for m in GPUS_SWEEP] for p in POLICIES}
@@ -31,7 +29,6 @@ def scaling(jobs: int) -> Iterator[Measure]:
                 yield Measure(f"scaling/{sweep}/{policy}/{size}", costs, "ns/event")
             typical = [median(costs) for _, costs in curve]
             yield Measure(f"scaling/{sweep}/{policy}", max(typical) / min(typical), "x")
-    _draw(by_jobs, by_gpus)
 
 
 def _ns_per_event(case: Case, policy: str) -> list[float]:
@@ -47,8 +44,8 @@ def _ns_per_event(case: Case, policy: str) -> list[float]:
     return found
 
 
-def _draw(by_jobs: dict[str, Curve], by_gpus: dict[str, Curve]) -> None:
-    """Both sweeps as SVG."""
+def draw(medians: Mapping[str, float]) -> None:
+    """The figure in the docs: both sweeps as SVG, of the ns of an event by the names of the figures."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -57,10 +54,10 @@ def _draw(by_jobs: dict[str, Curve], by_gpus: dict[str, Curve]) -> None:
 
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), sharey=True, layout="constrained")
     titles = (f"{8 * NODES:,} GPUs", f"{JOBS:,} jobs")
-    for axis, curves, label, title in zip(axes, (by_jobs, by_gpus), ("jobs", "GPUs"), titles, strict=True):
-        for (policy, curve), marker in zip(curves.items(), "os^D", strict=True):
-            sizes, costs = zip(*curve, strict=True)
-            axis.plot(sizes, [median(each) for each in costs], marker=marker, label=policy)
+    for axis, sweep, label, title in zip(axes, ("jobs", "gpus"), ("jobs", "GPUs"), titles, strict=True):
+        for policy, marker in zip(POLICIES, "os^D", strict=True):
+            curve = _curve(medians, f"scaling/{sweep}/{policy}/")
+            axis.plot([size for size, _ in curve], [ns for _, ns in curve], marker=marker, label=policy)
         axis.set(xscale="log", xlabel=label, title=title)
         axis.grid(alpha=0.3)
     axes[0].set_ylim(bottom=0)
@@ -69,3 +66,8 @@ def _draw(by_jobs: dict[str, Curve], by_gpus: dict[str, Curve]) -> None:
     FIGURE.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(FIGURE, metadata={"Date": None})
     plt.close(figure)
+
+
+def _curve(medians: Mapping[str, float], sweep: str) -> list[tuple[int, float]]:
+    """Sizes, and what an event costs there (ns)."""
+    return sorted((int(name.removeprefix(sweep)), ns) for name, ns in medians.items() if name.startswith(sweep))

@@ -15,6 +15,7 @@ import polars as pl
 from benchmarks.blocks import fill
 from benchmarks.measures import Budget, Measure, load_budgets
 from benchmarks.results.figures import markdown
+from benchmarks.scaling import draw
 from benchmarks.stopping import OVERHEADS
 from benchmarks.stopping import POLICIES as STOPPING
 
@@ -90,8 +91,9 @@ def _machine() -> str:
 
 
 def write_pages() -> None:
-    """Fill the tables and sentences of both pages from the data."""
+    """Fill the tables and sentences of both pages from the data, and draw the figure."""
     rows = read()
+    draw(dict(rows.select("figure", "median").iter_rows()))
     goals(Recorded(rows)).write_csv(GOALS)
     fill(PAGE, blocks(rows))
     fill(EXPLAINED, explained(rows))

@@ -37,7 +37,7 @@ class Kept(OfJob):
 
 
 class Overtaking(CompiledPolicy):
-    """First come, first served, but jobs with room overtake one without: so many in all, and then none."""
+    """First come, first served, but a limited number of jobs with room may overtake one without."""
 
     name: ClassVar[str] = "overtaking"
     needs: ClassVar[Knowledge] = "none"

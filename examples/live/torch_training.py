@@ -45,7 +45,7 @@ def main() -> None:
             torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(), "step": step + 1}, draft)
             draft.replace(kept)
             sys.exit(job.PREEMPTED)
-    job.done()
+    job.finish()
     print(f"done after {options.steps} steps: loss {loss.item():.3f}", flush=True)
 
 

@@ -43,7 +43,7 @@ def main() -> None:
         if job.stopping():
             np.savez(kept, weights=weights, step=step + 1)
             sys.exit(job.PREEMPTED)
-    job.done()
+    job.finish()
     wrong = float(np.mean((features @ weights > 0) != labels))
     print(f"done after {options.steps} steps: {wrong:.1%} wrong", flush=True)
     if options.record:

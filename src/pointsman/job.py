@@ -8,7 +8,7 @@ A training loop asks `stopping` between steps, saves a checkpoint in `checkpoint
         if job.stopping():
             save(job.checkpoint_folder() / "last.npz", step)
             sys.exit(job.PREEMPTED)
-    job.done()
+    job.finish()
 """
 
 import os
@@ -69,8 +69,8 @@ def stopping() -> bool:
     return _asked
 
 
-def done() -> None:
-    """The work is done: a request to stop that comes now, while the process ends, does not count any more."""
+def finish() -> None:
+    """Ignore requests to stop from now on: the work is done, and the process is about to end."""
     for one in (signal.SIGUSR1, signal.SIGTERM):
         signal.signal(one, signal.SIG_IGN)
 

@@ -25,13 +25,14 @@ class Slow:
     name, needs = "slow", "none"
 
     def decide(self, view):
-        time.sleep(1)
+        time.sleep(0.5)
         for job in view.pending:
             view.start(int(job))
 
 ends = pointsman.simulate("jobs.csv", "1x2", Slow(), overheads="none").jobs["end_s"].to_list()
 """
-ASKED = f"from pointsman import progress\n{CODE}\nassert ends == [10, 15]\n"
+AT_ONCE = "from pointsman import progress\nprogress.DELAY_S = 0.0\n"
+ASKED = f"{AT_ONCE}{CODE}\nassert ends == [10, 15]\n"
 
 
 @pytest.fixture
@@ -67,10 +68,8 @@ def _read(terminal: int) -> Iterator[bytes]:
 
 def test_a_terminal_shows_a_bar(folder: Path) -> None:
     assert "slow ━━━" in on_a_terminal(folder, ASKED)
-    half = "with progress.shown('half') as tell:\n    tell(0.5, 'done')\n    time.sleep(3)"
-    assert re.search(
-        r"half done ━+.* 50%", on_a_terminal(folder, f"import time\nfrom pointsman import progress\n{half}")
-    )
+    half = "with progress.shown('half') as tell:\n    tell(0.5, 'done')\n    time.sleep(1)"
+    assert re.search(r"half done ━+.* 50%", on_a_terminal(folder, f"import time\n{AT_ONCE}{half}"))
 
 
 def test_a_redirected_script_shows_nothing(folder: Path) -> None:
@@ -83,7 +82,7 @@ def test_who_is_told_and_a_command_that_has_its_own_see_no_bar(folder: Path) -> 
     told = ASKED.replace('overheads="none"', 'overheads="none", progress=lambda share: None')
     assert told != ASKED
     assert on_a_terminal(folder, told) == ""
-    assert on_a_terminal(folder, f"from pointsman import progress\nprogress.leave_to_command()\n{CODE}") == ""
+    assert on_a_terminal(folder, f"{AT_ONCE}progress.leave_to_command()\n{CODE}") == ""
 
 
 @pytest.mark.skipif(find_spec("ipykernel") is None, reason="ipykernel is not installed")

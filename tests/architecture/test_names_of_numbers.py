@@ -10,7 +10,7 @@ import pointsman
 PACKAGE = Path(pointsman.__file__).parent
 REPOSITORY = Path(__file__).parents[2]
 POSITION = re.compile(r"\bS\.(?:params|memory)\b|\bstate\.(?:params|memory)\[|\.s[0-3]\b|\[[\"']s[0-3][\"']\]")
-MECHANISM = ("engine/state/named.py", "engine/state/policy_fields.py", "engine/state/records.py")
+MECHANISM = ("engine/state/named.py", "engine/state/records.py")
 FILES = [
     *(file for file in sorted(PACKAGE.rglob("*.py")) if file.relative_to(PACKAGE).as_posix() not in MECHANISM),
     *sorted((REPOSITORY / "benchmarks").rglob("*.py")),

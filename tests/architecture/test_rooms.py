@@ -5,7 +5,8 @@ and tests in the rooms of what they test.
 import ast
 import tomllib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -50,21 +51,29 @@ MODULES = {
 }
 
 
+@cache
+def nodes_of(file: Path) -> list[ast.AST]:
+    """Every node of its syntax tree, which is parsed once for all tests."""
+    return list(ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
+
+
+@cache
 def imported(file: Path) -> set[str]:
     """Modules of ours that `file` imports, inside functions and for type checking too."""
     found = set()
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in nodes_of(file):
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("pointsman"):
             names = [f"{node.module}.{alias.name}" for alias in node.names]
             found |= {name if name in MODULES else node.module for name in names}
     return found
 
 
+@cache
 def named(file: Path) -> set[str]:
     """Modules of ours that `file` names in strings: they are loaded late, where `lint-imports` does not see it. But not
     where a policy says in which module its hooks are, which has its class imported: it is a name of compiled code.
     """
-    nodes = list(ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
+    nodes = nodes_of(file)
     hooks = {n.value for n in nodes if isinstance(n, ast.AnnAssign) and ast.unparse(n.target) == "hooks"}
     constants = (n.value for n in nodes if isinstance(n, ast.Constant) and n not in hooks)
     modules = {text.partition(":")[0] for text in constants if isinstance(text, str)}
@@ -164,40 +173,38 @@ def test_no_test_lies_outside_all_rooms() -> None:
     assert [file.name for file in TESTS.glob("*.py") if file.name not in ("__init__.py", "conftest.py")] == []
 
 
-def words(tree: ast.Module) -> set[str]:
+def words(nodes: list[ast.AST]) -> set[str]:
     """Strings in the code, but for the defaults of arguments."""
-    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    functions = [node for node in nodes if isinstance(node, ast.FunctionDef)]
     defaults = {id(default) for f in functions for default in (*f.args.defaults, *f.args.kw_defaults)}
-    constants = [n for n in ast.walk(tree) if isinstance(n, ast.Constant) and id(n) not in defaults]
+    constants = [n for n in nodes if isinstance(n, ast.Constant) and id(n) not in defaults]
     return {n.value for n in constants if isinstance(n.value, str)}
 
 
 @pytest.mark.parametrize("module", [m for m, f in MODULES.items() if not set(MAY_NAME_POLICIES) & set(f.parts)])
 def test_no_policy_is_named_outside_its_room(module: str) -> None:
     names = {form for name in BUILT_IN for form in (name, name.replace("-", "_"))}
-    assert words(ast.parse(MODULES[module].read_text(encoding="utf-8"))) & names == set()
+    assert words(nodes_of(MODULES[module])) & names == set()
 
 
 @pytest.mark.parametrize("module", [m for m, f in MODULES.items() if "policies" in f.parts and "learn" not in f.parts])
 def test_a_policy_reads_of_profiles_what_it_is_told(module: str) -> None:
     """``S.told_rates`` and the like, not the tables by which jobs run."""
-    read = {
-        n.attr for n in ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8"))) if isinstance(n, ast.Attribute)
-    }
+    read = {n.attr for n in nodes_of(MODULES[module]) if isinstance(n, ast.Attribute)}
     assert read & {"rates", "goodputs", "slowdowns"} == set()
 
 
-def reaching(tree: ast.Module) -> list[str]:
+def reaching(nodes: Iterable[ast.AST]) -> list[str]:
     """Private attributes of a view that the code reads."""
-    attributes = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr.startswith("_")]
+    attributes = [node for node in nodes if isinstance(node, ast.Attribute) and node.attr.startswith("_")]
     return [ast.unparse(node) for node in attributes if ast.unparse(node.value).endswith("view")]
 
 
 def test_what_a_policy_needs_of_a_view_is_public() -> None:
     outside = {module: file for module, file in MODULES.items() if not module.startswith("pointsman.engine.")}
-    found = {module: reaching(ast.parse(file.read_text(encoding="utf-8"))) for module, file in outside.items()}
+    found = {module: reaching(nodes_of(file)) for module, file in outside.items()}
     assert {module: reached for module, reached in found.items() if reached} == {}
-    assert reaching(ast.parse("self.view._state.g")) == ["self.view._state"]
+    assert reaching(ast.walk(ast.parse("self.view._state.g"))) == ["self.view._state"]
 
 
 @pytest.mark.parametrize("name", READERS)

@@ -1,11 +1,14 @@
 """The smallest cluster, from Python: worked by hand."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import polars as pl
 import pytest
 
 import pointsman
+from pointsman.capacity import finding
 from pointsman.errors import UsageError
 from pointsman.types import Reason
 
@@ -31,6 +34,21 @@ def test_a_shell_has_a_line_and_a_notebook_a_table() -> None:
     page = found._repr_html_()
     assert "<table>" in page and "with the 2 GPUs of the file" in page
     assert "fifo meets it with 3 GPUs (3 nodes), srtf meets it with 3 GPUs (3 nodes)" in page
+
+
+def test_progress_halves_what_is_left_in_four_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A round measures one size under each of two policies: it is half done after one of them."""
+    told: list[tuple[float, str]] = []
+
+    @contextmanager
+    def note(_: str) -> Iterator[Callable[[float, str], None]]:
+        yield lambda share, what: told.append((share, what))
+
+    monkeypatch.setattr(finding, "shown", note)
+    find("pending_mean_s<=25", "fifo", "srtf")
+    expected = [1 - 2 ** -(k / 8) for k in range(1, len(told) + 1)]
+    assert [share for share, _ in told] == pytest.approx(expected)
+    assert [what for _, what in told] == [f"{nodes} nodes" for nodes in (2, 2, 4, 4, 3, 3)]
 
 
 class Mine:
@@ -59,6 +77,21 @@ def test_a_target_that_no_cluster_meets() -> None:
     found = find("jct_mean_s<=99")
     assert repr(found) == "Capacity(jct_mean_s<=99: fifo none)"
     assert found.table().rows[0][1:4] == ("–", "–", "–")
+    assert found.curves[0].points[-1].nodes == 128, "64 times as many as the cluster has are tried"
+
+
+def test_the_jobs_are_of_one_workload() -> None:
+    drawn = pointsman.generate("philly", jobs=20, cluster_gpus=2, load=0.5, seed=7)
+
+    def least(seeds: list[int]) -> int | None:
+        found = pointsman.find_capacity(
+            drawn, "2x8", "fifo", "pending_mean_s<=1h", workload_seeds=seeds, overheads="none"
+        )
+        return found.curves[0].answer and found.curves[0].answer.nodes
+
+    assert least([1]) is not None
+    with pytest.raises(UsageError, match="capacity takes one of --workload-seeds"):
+        least([1, 2])
 
 
 def test_what_is_refused() -> None:

@@ -18,6 +18,11 @@ def test_parts_are_in_proportion_and_never_shrink(whole: int, weights: list[int]
     assert divide(sum(weights), weights) == weights
 
 
+def test_parts_go_by_sainte_lague() -> None:
+    """The quotients are 7, 7 / 3 and 7 / 5, and 2."""
+    assert [divide(whole, [7, 2]) for whole in (1, 2, 3)] == [[1, 0], [2, 0], [2, 1]]
+
+
 @pytest.mark.parametrize(
     ("nodes", "groups"), [(1, "1 0"), (2, "1 1"), (3, "2 1"), (6, "4 2"), (12, "8 4"), (13, "9 4"), (24, "16 8")]
 )

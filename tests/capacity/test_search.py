@@ -42,6 +42,12 @@ def test_whatever_meets_the_sizes_around_the_answer_do(first: int, meeting: set[
         assert answer == 1 or answer - 1 not in meeting or answer - 1 not in measured or answer <= 0.91 * (answer + 1)
 
 
+def test_sizes_within_a_tenth_of_the_answer_are_measured() -> None:
+    answer, measured = searched(8, 500, lambda size: size >= 100)
+    assert answer == 100
+    assert {size for size in measured if 85 <= size <= 111} == set(range(90, 111))
+
+
 def test_luck_is_not_believed() -> None:
     """10 meets the target and 11 does not: the answer is beyond."""
     answer, _ = searched(8, 100, lambda size: size == 10 or size >= 15)

@@ -82,7 +82,7 @@ ELSEWHERE = {
     "--price requires --savings here": ("cli/test_savings.py", '"--price", "0,60"'),
     "pointsman report {} --timeline run.json.gz": ("cli/test_compare.py", "report \\S+ --timeline"),
     "('pointsman live start' starts one)": ("live/test_daemon.py", '"live", "start"'),
-    "see 'pointsman submit --help'": ("live/test_daemon.py", 'done = daemon.type("submit", "--help")'),
+    "see 'pointsman submit --help'": ("live/test_daemon.py", 'done = daemon.type_as_process("submit", "--help")'),
     "(see 'pointsman live start --operator')": ("live/test_attacks.py", '"--operator", "nobody"'),
     "('pointsman release {}')": ("live/test_daemon.py", 'daemon.type("release", str(number))'),
     "see 'pointsman nodes'": ("live/test_daemon.py", 'daemon.rows("nodes")'),

@@ -50,6 +50,22 @@ def test_without_starts_the_load_is_assumed() -> None:
 
 
 @pytest.mark.parametrize(
+    ("duration_s", "last_s", "gpus"),
+    [(8000.0, 1000.0, 30), (8000.0001, 1000.0, 30), (8000.1, 1000.0, 31), (0.8, 1.0, 3)],
+)
+def test_gpus_that_make_the_load(duration_s: float, last_s: float, gpus: int) -> None:
+    """Three jobs of one GPU each; a millionth of a GPU too little is no reason for one more."""
+    jobs = table(gpus=[1, 1, 1], submit_s=[0.0, last_s / 2, last_s], duration_s=[duration_s] * 3)
+    assert suggest(jobs, "x").cluster.gpus == gpus
+
+
+@pytest.mark.parametrize(("gpus", "share"), [([8], 100), ([1] * 5 + [8] * 10 + [12], 91)])
+def test_the_share_of_wide_jobs_that_ask_for_whole_nodes_is_told(gpus: list[int], share: int) -> None:
+    said = f"Nodes of 8 GPUs (v100): {share} % of the jobs that ask for as many or more ask for a multiple; the widest"
+    assert any(note.startswith(said) for note in suggest(table(gpus=gpus), "x").notes)
+
+
+@pytest.mark.parametrize(
     ("gpus", "size"),
     [
         ([1, 8, 16, 64], 8),

@@ -6,9 +6,17 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
+from io import StringIO
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
+
+from pointsman.cli.run import run
+from pointsman.errors import BackendError
+from pointsman.live.client import VERBS, verbs
+from pointsman.live.client.connection import call
 
 START_S = 120
 
@@ -33,12 +41,16 @@ class RunningDaemon:
         while not self.answers():
             assert process.poll() is None, self.log()
             assert time.monotonic() < until, self.log()
-            time.sleep(0.05)
+            time.sleep(0.02)
         self.process = process
         return process
 
     def answers(self) -> bool:
-        return self.socket.exists() and self.type("live", "status").returncode == 0
+        try:
+            self.get("/status")
+        except BackendError:
+            return False
+        return True
 
     def log(self) -> str:
         return (self.folder / "daemon.log").read_text()
@@ -60,15 +72,29 @@ class RunningDaemon:
         return self.process.wait(timeout=60)
 
     def type(self, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        """What a user types after ``pointsman``."""
-        return subprocess.run(
-            [sys.executable, "-m", "pointsman", *words],
-            env={**os.environ, "POINTSMAN_SOCKET": str(self.socket), **environment},
-            cwd=self.folder,
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
+        """What a user types after ``pointsman``, done in this process: it is the daemon that is tried."""
+        out, err = StringIO(), StringIO()
+        main = verbs.main if words[0] in VERBS and "--run" not in words else run
+        with self._asked(**environment), redirect_stdout(out), redirect_stderr(err):
+            code = main([*words])
+        return subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())
+
+    def type_as_process(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """The same in a process of its own."""
+        with self._asked():
+            command = [sys.executable, "-m", "pointsman", *words]
+            return subprocess.run(command, capture_output=True, text=True, timeout=60)
+
+    @contextmanager
+    def _asked(self, **environment: str) -> Iterator[None]:
+        """In the folder of a user, with the socket of this daemon."""
+        with patch.dict(os.environ, {"POINTSMAN_SOCKET": str(self.socket), **environment}), chdir(self.folder):
+            yield
+
+    def get(self, path: str) -> Any:
+        """What it answers, without a command."""
+        with self._asked():
+            return call("GET", path)
 
     def submit(self, *words: str) -> int:
         """The id of a job."""
@@ -81,7 +107,10 @@ class RunningDaemon:
         return json.loads(self.type(*words, "--format", "json").stdout)
 
     def job(self, number: int) -> dict[str, Any]:
-        return json.loads(self.type("show", str(number), "--format", "json").stdout)
+        """All that ``pointsman show`` has to show."""
+        job = self.get(f"/jobs/{number}")
+        job.pop("environment", None)
+        return job
 
     def wait(self, number: int, *states: str) -> dict[str, Any]:
         """Until a job is in one of these states."""
@@ -92,5 +121,5 @@ def wait_for(found: Callable[[], Any], most_s: float = 30) -> Any:
     until = time.monotonic() + most_s
     while not (one := found()):
         assert time.monotonic() < until, "it takes too long"
-        time.sleep(0.05)
+        time.sleep(0.02)
     return one

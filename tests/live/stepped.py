@@ -36,6 +36,7 @@ class Stepped:
     def begin(self) -> ControlLoop:
         """A daemon that has just come up."""
         self.store = Store(self.path)
+        self.store.connection.execute("PRAGMA synchronous = OFF")  # the machine goes on, whatever dies here
         loop = recovered(self.case.world(), self.store, self.shadow, self.names)
         if self.shadow.faults != Faults():
             loop.faults = NodeFaults(faults=1_000_000)  # or most nodes are drained

@@ -90,6 +90,7 @@ class Anything(RuleBasedStateMachine):
             backend=lambda cluster, folder: self.shadow, clock=lambda store, least_ms: self.clock,  # ty: ignore
         )  # fmt: skip
         self.daemon = Daemon(setting)
+        self.daemon.store.connection.execute("PRAGMA synchronous = OFF")  # the machine goes on, whatever dies here
         self.daemon.loop.faults = NodeFaults(faults=1_000_000)  # or they would all be drained
 
     def asks(self, *wishes: Coroutine[Any, Any, Any]) -> list[Any]:

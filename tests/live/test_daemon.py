@@ -51,7 +51,8 @@ def test_a_job_runs_and_its_output_is_where_its_user_was(daemon: RunningDaemon) 
     assert (job["state"], job["name"], job["gpus"]) == ("COMPLETED", "hello", 2)
     printed = (daemon.folder / f"pointsman-{number}.out").read_text()
     assert re.fullmatch(rf"{number} on \d,\d of 2\n", printed)
-    assert daemon.type("logs", str(number)).stdout == printed
+    assert daemon.type_as_process("logs", str(number)).stdout == printed
+    assert json.loads(daemon.type_as_process("show", str(number), "--format", "json").stdout) == job
     (row,) = [row for row in daemon.rows("history") if row["job_id"] == number]
     assert (row["state"], row["exit_code"], row["attempts"]) == ("COMPLETED", 0, 1)
 
@@ -85,13 +86,13 @@ def test_the_queue_by_columns_says_what_the_whole_rows_say(
 
 
 def test_run_leaves_with_the_exit_code_of_the_job(daemon: RunningDaemon) -> None:
-    done = daemon.type("run", "--", "sh", "-c", "echo out; exit 7")
+    done = daemon.type_as_process("run", "--", "sh", "-c", "echo out; exit 7")
     assert (done.returncode, done.stdout) == (7, "out\n")
     assert "FAILED" in done.stderr
-    done = daemon.type("run", "--", "no-such-command")
+    done = daemon.type_as_process("run", "--", "no-such-command")
     assert done.returncode == 127
     assert "no-such-command: No such file or directory" in done.stderr
-    assert daemon.type("run", "--", "sh", "-c", "kill -9 $$").returncode == 137
+    assert daemon.type_as_process("run", "--", "sh", "-c", "kill -9 $$").returncode == 137
 
 
 def test_a_script_says_what_it_needs_and_may_change_afterwards(daemon: RunningDaemon) -> None:
@@ -232,7 +233,7 @@ def test_an_output_file_begins_anew_with_each_job_and_not_with_each_attempt(daem
 
 def test_a_gang_has_the_exit_code_of_what_failed_first(daemon: RunningDaemon) -> None:
     command = "[ $NODE_RANK = 1 ] && exit 4; sleep 30"
-    assert daemon.type("run", "-N", "2", "--", "sh", "-c", command).returncode == 4
+    assert daemon.type_as_process("run", "-N", "2", "--", "sh", "-c", command).returncode == 4
 
 
 def test_a_job_is_asked_for_a_checkpoint_before_its_limit(daemon: RunningDaemon) -> None:
@@ -249,7 +250,7 @@ def test_a_request_that_is_repeated_is_the_same_job(daemon: RunningDaemon) -> No
 
 
 def test_another_policy_takes_over(daemon: RunningDaemon) -> None:
-    runs = daemon.submit("-G", "5", "--requeue", "--", "sleep", "2")
+    runs = daemon.submit("-G", "5", "--requeue", "--", "sleep", "1")
     waits = daemon.submit("-G", "5", "--", "true")
     assert daemon.type("live", "policy", "las", "--set", "las.thresholds_gpu_s=[3600]").returncode == 0
     assert daemon.type("live", "status").stdout.split()[:2] == ["policy", "las"]
@@ -297,7 +298,7 @@ def test_a_wrong_line_of_a_script_is_named(daemon: RunningDaemon) -> None:
 
 
 def test_options_are_listed_without_a_daemon(daemon: RunningDaemon) -> None:
-    done = daemon.type("submit", "--help")
+    done = daemon.type_as_process("submit", "--help")
     assert (done.returncode, "--gpus-per-node" in done.stdout, done.stderr) == (0, True, "")
 
 
@@ -309,9 +310,9 @@ def test_without_a_daemon_the_backend_is_away(tmp_path: Path, daemon: RunningDae
 
 def test_a_second_daemon_is_refused(daemon: RunningDaemon) -> None:
     words = ("--cluster", "2x4", "--state", str(daemon.folder / "state"), "--socket", str(daemon.folder / "other"))
-    done = daemon.type("live", "start", *words)
+    done = daemon.type_as_process("live", "start", *words)
     assert (done.returncode, "another process owns" in done.stderr) == (5, True)
-    done = daemon.type(
+    done = daemon.type_as_process(
         "live", "start", "--cluster", "2x4", "--state", str(daemon.folder / "2"), "--socket", str(daemon.socket)
     )
     assert (done.returncode, "another daemon listens" in done.stderr) == (5, True)
@@ -319,7 +320,7 @@ def test_a_second_daemon_is_refused(daemon: RunningDaemon) -> None:
 
 def test_killed_and_begun_anew_it_goes_on(tmp_path: Path, begin: Begin) -> None:
     daemon = begin("--policy", "gittins")
-    runs = daemon.submit("-G", "4", "--", "sh", "-c", "echo begun; sleep 3; echo done")
+    runs = daemon.submit("-G", "4", "--", "sh", "-c", "echo begun; sleep 1.5; echo done")
     daemon.wait(runs, "RUNNING")
     waits, held = daemon.submit("-G", "3", "--", "true"), daemon.submit("-H", "-A", "other", "--", "true")
     daemon.kill()
@@ -369,7 +370,7 @@ def test_what_another_policy_decides_is_decided_when_it_takes_over(tmp_path: Pat
     daemon.wait(runs, "RUNNING")
     daemon.submit("-G", "8", "--", "true")
     narrow = daemon.submit("-G", "4", "--", "true")
-    time.sleep(1.0)
+    time.sleep(0.3)
     before_s = time.time()
     assert daemon.type("live", "policy", "fifo-backfill").returncode == 0
     (attempt,) = daemon.wait(narrow, *ENDED)["attempts"]
@@ -417,14 +418,6 @@ def test_a_policy_whose_file_is_gone_can_be_left(tmp_path: Path, begin: Begin) -
     assert daemon.end() == 0
 
 
-def test_kinds_of_jobs_that_are_refused_do_not_count(daemon: RunningDaemon, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("POINTSMAN_SOCKET", str(daemon.socket))
-    for gpus in range(9, 1030):
-        with pytest.raises(Refused, match="can never have more than 8"):
-            call("POST", "/jobs", {"command": ["true"], "gpus": gpus})
-    assert daemon.wait(daemon.submit("-G", "7", "--", "true"), *ENDED)["state"] == "COMPLETED"
-
-
 HANGS = """
 class Hangs:
     \"\"\"Starts what fits, and never decides about a job of three GPUs.\"\"\"
@@ -443,7 +436,7 @@ class Hangs:
 def test_a_policy_that_hangs_is_relieved(tmp_path: Path, begin: Begin) -> None:
     (tmp_path / "hangs.py").write_text(HANGS)
     daemon = begin("--policy", f"{tmp_path / 'hangs.py'}:Hangs", "--longest-turn", "1")
-    runs = daemon.submit("--", "sleep", "3")
+    runs = daemon.submit("--", "sleep", "1.5")
     daemon.wait(runs, "RUNNING")
     done = daemon.type("submit", "-G", "3", "--", "true")
     assert done.returncode == 5
@@ -530,7 +523,7 @@ def test_a_policy_file_that_was_mended_decides_from_the_next_start_on(tmp_path: 
     file = tmp_path / "own.py"
     file.write_text(POLICY.format("", ""))
     daemon = begin("--cluster", "1x1", "--policy", f"{file}:Own")
-    jobs = [daemon.submit("--", "sh", "-c", "sleep 1; echo done") for _ in range(4)]
+    jobs = [daemon.submit("--", "sh", "-c", f"sleep {s}; echo done") for s in (0.1, 1, 0.1, 0.1)]
     daemon.wait(jobs[1], "RUNNING")
     daemon.kill()
     file.write_text(POLICY.format("[::-1]", ""))
@@ -549,7 +542,7 @@ def test_a_policy_that_cannot_remember_is_replaced_or_begins_anew(breaks: str, t
     bodies = (wrong, right) if breaks == "remember" else (right, wrong)
     file.write_text(POLICY.format("", BROKEN.format(*bodies)))
     daemon = begin("--cluster", "1x1", "--policy", f"{file}:Own")
-    runs, waits = (daemon.submit("--", "sleep", "2") for _ in range(2))
+    runs, waits = daemon.submit("--", "sleep", "1"), daemon.submit("--", "true")
     daemon.wait(runs, "RUNNING")
     assert daemon.end() == 0, daemon.log()
     daemon.begin()

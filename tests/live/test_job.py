@@ -21,7 +21,7 @@ for _ in range(200):
     time.sleep(0.02)
     if job.stopping():
         sys.exit(job.PREEMPTED)
-job.done()
+job.finish()
 """
 
 
@@ -41,7 +41,7 @@ def test_a_training_hears_that_it_is_to_stop(number: int) -> None:
 
 def test_a_training_that_is_done_cannot_be_stopped_any_more() -> None:
     late = (
-        "import time; from pointsman import job; job.listen(); job.done(); print('done', flush=True); time.sleep(0.3)"
+        "import time; from pointsman import job; job.listen(); job.finish(); print('done', flush=True); time.sleep(0.3)"
     )
     process = subprocess.Popen([sys.executable, "-c", late], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
@@ -78,7 +78,7 @@ def test_a_training_says_how_far_it_is(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_a_training_with_pytorch_goes_on_where_it_stopped(tmp_path: Path) -> None:
     pytest.importorskip("torch", reason="make learn")
-    command = [sys.executable, EXAMPLES / "torch_training.py", "--steps", "3000"]
+    command = [sys.executable, EXAMPLES / "torch_training.py", "--steps", "500"]
     environment = {**os.environ, "POINTSMAN_CHECKPOINT_DIR": str(tmp_path)}
     process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
@@ -90,4 +90,4 @@ def test_a_training_with_pytorch_goes_on_where_it_stopped(tmp_path: Path) -> Non
     assert done.returncode == 0, done.stderr
     first, last = done.stdout.splitlines()
     assert first.startswith("attempt 2: from step ")
-    assert last.startswith("done after 3000 steps: loss 0.0")
+    assert last.startswith("done after 500 steps: loss 0.0")

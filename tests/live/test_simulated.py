@@ -13,18 +13,18 @@ from .daemons import RunningDaemon, wait_for
 SPEED = 1000
 LATE_S = 1500.0
 """What a look every 10 ms, and a slow machine, may be late by, in simulated seconds."""
-HOURS = {1: 1, 2: 2, 4: 3, 8: 1}
+MINUTES = {1: 30, 2: 45, 4: 60, 8: 30}
 """Of jobs, by their GPUs; the last one waits for the others."""
 
 
 def test_jobs_that_sleep_take_as_long_there_as_they_say(tmp_path: Path) -> None:
     with RunningDaemon(tmp_path, "--policy", "fifo-backfill", "--simulate", str(SPEED), "--poll", "0.01") as daemon:
-        jobs = {daemon.submit("-G", str(gpus), "--", "sleep", f"{h}h"): h for gpus, h in HOURS.items()}
+        jobs = {daemon.submit("-G", str(gpus), "--", "sleep", f"{m}m"): m for gpus, m in MINUTES.items()}
         endless = daemon.submit("-G", "1", "-t", "30m", "--", "python", "train.py")
-        for job, hours in jobs.items():
+        for job, minutes in jobs.items():
             ended = daemon.wait(job, "COMPLETED")
             (attempt,) = ended["attempts"]
-            assert abs(attempt["ended_s"] - attempt["started_s"] - 3600 * hours) < LATE_S
+            assert abs(attempt["ended_s"] - attempt["started_s"] - 60 * minutes) < LATE_S
             assert 10 <= attempt["started_s"] - attempt["decided_s"] < 10 + LATE_S
         assert daemon.wait(endless, "TIMEOUT")["attempts"][0]["exit_signal"] == 15
         assert not (tmp_path / "state" / "attempts").exists()

@@ -208,6 +208,14 @@ def test_jobs_that_need_not_go_stay() -> None:
     assert done["preemptions"].to_list() == [1, 0, 0]
 
 
+def test_what_a_preemption_frees_beyond_its_need_is_given_at_once() -> None:
+    """Four GPUs are freed for two; a narrower job gets one of the others at the same instant."""
+    jobs = of((0, 4, 100, "a"), (10, 2, 20, "a", 2), (10, 1, 20, "a", 1))
+    done = simulate(jobs, "4x1", "kueue", params=WITHIN, placement="spread", audit=True).jobs
+    assert done["start_s"].to_list()[1:] == [10.0, 10.0]
+    assert done["preemptions"].to_list() == [1, 0, 0]
+
+
 def test_after_a_preemption_the_quota_is_what_it_was() -> None:
     """Four more jobs of queue a come while the wide one holds its quota, and the cluster has free GPUs."""
     jobs = of(*singles("a", 4), (10, 4, 20, "a", 2), *[(15, 1, 50, "a", 1)] * 4, (500, 1, 1, "b"))

@@ -9,7 +9,7 @@ import pytest
 
 from pointsman.errors import UsageError
 from pointsman.workload import read_workload
-from pointsman.workload.readers.formats import formats
+from pointsman.workload.readers.formats import _plugins, formats
 from pointsman.workload.readers.sdk import open_source, settle
 
 ROOT = Path(__file__).parents[2]
@@ -28,18 +28,24 @@ FORMAT = TraceFormat("at", "cells between at signs", lambda source: source.data.
 """
 
 
+def forget():
+    """What was found."""
+    formats.cache_clear()
+    _plugins.cache_clear()
+
+
 @pytest.fixture
 def plugin(monkeypatch, tmp_path):
     def install(value):
         point = EntryPoint("mine", value, "pointsman.traces")
         monkeypatch.setattr("pointsman.workload.readers.formats.entry_points", lambda group: [point])
-        formats.cache_clear()
+        forget()
 
     (tmp_path / "at_plugin.py").write_text(PLUGIN)
     monkeypatch.syspath_prepend(tmp_path)
     yield install
     sys.modules.pop("at_plugin", None)
-    formats.cache_clear()
+    forget()
 
 
 def test_a_plugin_is_detected_and_named(plugin, tmp_path):

@@ -28,10 +28,6 @@ def least_size(first: int, most: int) -> Asked:
 
     low, high = 0, first
     yield from ask([first])
-    while meets[high] and high > 1 and low == 0:
-        yield from ask([high // 2])
-        low, high = (high // 2, high) if not meets[high // 2] else (0, high // 2)
-    low = low if meets[high] else high
     while True:
         while not meets[high]:
             if high == most:

@@ -44,7 +44,7 @@ class Finished:
         return replace(self, tasks=[*self.tasks, *others.tasks], results=[*self.results, *others.results])
 
     @property
-    def kept(self) -> "list[tuple[Result, Path]]":
+    def results_on_disk(self) -> "list[tuple[Result, Path]]":
         """Each result with its directory, if it has one."""
         tasks = [*self.tasks, *(task for some in self.again.values() for task in some)]
         results = [*self.results, *(result for some in self.repeated.values() for result in some)]
@@ -90,7 +90,7 @@ def comparison_of(
     comparison = write_comparison(
         options.output, results, baseline=baseline, force=options.force, command=command_line(),
         config=outcome.config_of(experiment), window=window, figures=screen.can_draw(),
-        repeated=runs.repeated, kept=runs.kept, advise=advise, tell=tell,
+        repeated=runs.repeated, kept=runs.results_on_disk, advise=advise, tell=tell,
     )  # fmt: skip
     forget(options.output)
     tell_page(options.output)
@@ -106,7 +106,7 @@ def grid_of(
         screen.note("grids have no row as-logged: compare in one cell shows what really happened")
     remarks: list[list[str]] = []
 
-    def taken(own: "Sequence[Task]", store: Store) -> "list[Result]":
+    def read_cell(own: "Sequence[Task]", store: Store) -> "list[Result]":
         found = outcome.read_results(own, store)
         remarks.append(list(remarks_on(own, found)))
         return found
@@ -120,7 +120,7 @@ def grid_of(
 
     grid = outcome.assemble_grid(
         experiment, tasks, store, options.output, baseline=baseline, force=options.force, command=command_line(),
-        figures=screen.can_draw(), read=taken, tell=tell,
+        figures=screen.can_draw(), read=read_cell, tell=tell,
     )  # fmt: skip
     if options.output:
         tell_page(options.output)

@@ -60,7 +60,7 @@ def _announce(missing: int) -> None:
         f"compiling {parts} of the simulator, some seconds each; later runs reuse {them} "
         "('pointsman warmup' compiles everything)"
     )
-    from pointsman.engine.jit.compiled_folder import find_place
+    from pointsman.cache_folder import find_place
 
     place = find_place()
     if not place.lasts:

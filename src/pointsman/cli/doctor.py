@@ -66,8 +66,8 @@ def _machine() -> str:
 
 
 def _compiled_code() -> str:
+    from pointsman.cache_folder import find_place
     from pointsman.engine.jit import built
-    from pointsman.engine.jit.compiled_folder import find_place
 
     if shipped := built.table()["units"]:
         built.library()

@@ -58,6 +58,6 @@ def _list() -> None:
 
 
 def _cache() -> Path:
-    from pointsman.engine.jit.compiled_folder import find_place
+    from pointsman.cache_folder import find_place
 
     return find_place("traces").folder

@@ -12,6 +12,7 @@ import traceback
 import warnings
 from collections.abc import Generator
 from contextlib import contextmanager
+from functools import cache
 from types import FrameType
 from typing import Any
 
@@ -82,8 +83,14 @@ def globals_first(argv: list[str]) -> list[str]:
     return flags + [word for word in argv[:end] if word not in GLOBAL_FLAGS] + argv[end:]
 
 
+@cache
+def _commands() -> Any:
+    """All commands, with their options: made once in a process that runs several."""
+    return typer.main.get_command(app)
+
+
 def _command(arguments: list[str]) -> int:
-    command = typer.main.get_command(app)
+    command = _commands()
     with _figures_missing_noted(debug="--debug" in arguments):
         code = command.main(args=arguments, prog_name="pointsman", standalone_mode=False)
     sys.stdout.flush()  # a reader that has left is noticed here

@@ -7,8 +7,8 @@ def warmup() -> None:
     """Compile the simulator once, so that later runs start at once; a wheel has it compiled."""
     import time
 
+    from pointsman.cache_folder import find_place
     from pointsman.engine.jit.build import missing, prepare
-    from pointsman.engine.jit.compiled_folder import find_place
     from pointsman.errors import RunError
     from pointsman.whole_core import all_units
 

@@ -56,7 +56,7 @@ class Processes:
     ) -> Iterator[Any]:
         from joblib import Parallel, delayed
 
-        from pointsman.engine.jit.compiled_folder import find_place
+        from pointsman.cache_folder import find_place
 
         find_place()  # a private folder of compiled code is made here, and removed, once for all of them
         parallel = Parallel(n_jobs=self.at_once, return_as=returned_as(in_order))

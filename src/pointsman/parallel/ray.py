@@ -124,7 +124,7 @@ def _answer(sent: Any, function: Callable[..., Any], arguments: list[Any]) -> An
     """On a node: what `function` returns, in a folder with the files it reads."""
     import ray
 
-    from pointsman.engine.jit.compiled_folder import find_place
+    from pointsman.cache_folder import find_place
 
     digest, bundle = ray.get(sent)
     if digest != source_digest():

@@ -23,14 +23,14 @@ class Backend(RayBackend):
         """As Ray's, which deals calls out in turn: here the turn is always an idle worker's."""
         worker = self._idle.pop(0)
 
-        def done(answer: Any) -> None:
+        def free_worker(answer: Any) -> None:
             self._idle.append(worker)
             if callback is not None:
                 callback(answer)
 
         pool: Any = self._pool
         pool._current_index = worker - 1  # its turn is the next
-        return super().submit(func, done)
+        return super().submit(func, free_worker)
 
     def abort_everything(self, ensure_ready: bool = True) -> None:
         super().abort_everything(ensure_ready=False)  # no new workers will be needed

@@ -78,7 +78,7 @@ def _names(node: ast.stmt) -> Iterator[str]:
 
 
 def _plain_values(found: ast.ClassDef) -> Iterator[tuple[str, Any]]:
-    """What the body of a class says in so many words: ``needs = "none"``."""
+    """Yield name and value of the attributes that a class body sets to a constant, such as ``needs = "none"``."""
     for node in found.body:
         if not isinstance(node, ast.Assign | ast.AnnAssign) or not isinstance(node.value, ast.Constant):
             continue

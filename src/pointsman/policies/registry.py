@@ -1,6 +1,7 @@
 """The policies there are, by name: one dict, entry points of the group ``pointsman.policies``, and users' files."""
 
 import difflib
+import functools
 import importlib
 import importlib.metadata
 import inspect
@@ -237,6 +238,7 @@ def _is_one(value: Any, wanted: str) -> bool:
     return isinstance(value, Integral if wanted == WORDS[int] else Real)
 
 
+@functools.cache
 def _entry_points() -> dict[str, importlib.metadata.EntryPoint]:
     return {e.name: e for e in importlib.metadata.entry_points(group="pointsman.policies")}
 

@@ -9,6 +9,7 @@ from pointsman.errors import InputError
 from tests.cluster.imports.lists import case, gpus, kubernetes, node, notes
 
 A100 = {"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-40GB"}
+NEW = {"nvidia.com/gpu.product": "NVIDIA-Z999"}
 LISTED = "GPU-11111111-aaaa,10,40960,100,NVIDIA-A100,0,true:GPU-22222222-bbbb,10,40960,100,NVIDIA-A100,0,true:"
 SHARES = [
     ({"nvidia.com/gpu": "56"}, {"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-40GB-MIG-1g.5gb"}, 8, "56 slices (1g.5gb)"),
@@ -31,12 +32,24 @@ SHARES = [
         4,
         "slices of 4 GPUs",
     ),
+    (
+        {"nvidia.com/mig-1g.20gb": "3", "nvidia.com/mig-2g.20gb": "1", "nvidia.com/mig-1g.10gb": "4"},
+        {"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3"},
+        2,
+        "3 of 1g.20gb and 1 of 2g.20gb and 4 of 1g.10gb",
+    ),
     ({"nvidia.com/mig-1g.5gb.shared": "28"}, A100 | {"nvidia.com/mig-1g.5gb.replicas": "2"}, 2, "14 of 1g.5gb"),
     ({"nvidia.com/gpu": "12"}, A100 | {"nvidia.com/gpu.replicas": "3"}, 4, "12 replicas of 4 GPUs"),
     ({"nvidia.com/gpu.shared": "10"}, A100 | {"nvidia.com/gpu.count": "2"}, 2, "10 replicas of 2 GPUs"),
     ({"nvidia.com/gpu": "6"}, {"nvidia.com/gpu.product": "T4-SHARED", "nvidia.com/gpu.replicas": "3"}, 2, "6 repl"),
     (
         {"nvidia.com/gpu": "40", "nvidia.com/gpumem": "163840"},
+        A100 | {"nvidia.com/gpu.memory": "40960"},
+        4,
+        "40 of nvidia.com/gpu are shares of 4 GPUs",
+    ),
+    (
+        {"nvidia.com/gpu": "40", "nvidia.com/gpumem": "163000"},
         A100 | {"nvidia.com/gpu.memory": "40960"},
         4,
         "40 of nvidia.com/gpu are shares of 4 GPUs",
@@ -89,6 +102,7 @@ def test_virtual_gpus_by_the_list_that_their_plugin_keeps(tmp_path: Path) -> Non
     [
         ({"nvidia.com/gpu": "32"}, {"nvidia.com/gpu.product": "Tesla-T4-SHARED"}, "32 replicas of shared GPUs"),
         ({"volcano.sh/vgpu-number": "20"}, A100, "20 of volcano.sh/vgpu-number are shares"),
+        ({"volcano.sh/vgpu-number": "20", "volcano.sh/vgpu-memory": "163840"}, NEW, "20 of volcano.sh/vgpu-number are"),
         ({"mthreads.com/vgpu": "8"}, {}, "8 of mthreads.com/vgpu are shares"),
         ({"nvidia.com/gpu": "many"}, A100, "nvidia.com/gpu is 'many', not a whole number"),
         ({"nvidia.com/gpu": "100"}, A100, "100 GPUs, and a node has at most 64"),

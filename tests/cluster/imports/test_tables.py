@@ -84,6 +84,15 @@ def test_a_table_with_a_row_an_hour_has_each_server_once(tmp_path: Path) -> None
     assert "8 rows name a node again and are counted once" in found.notes
 
 
+@pytest.mark.parametrize(
+    ("again", "said"), [("", []), ("a,8,a100\n", ["1 row names a node again and is counted once"])]
+)
+def test_a_row_that_names_a_node_again_is_noted(again: str, said: list[str], tmp_path: Path) -> None:
+    found = read(f"name,gpus,gpu_type\na,8,a100\nb,8,a100\n{again}", tmp_path)
+    assert len(gpus(found)) == 2
+    assert [note for note in found.notes if "again" in note] == said
+
+
 def test_a_type_that_the_publisher_withholds_is_one_of_its_own(tmp_path: Path) -> None:
     text = "node_name,gpu_model,gpu_capacity_num,cpu_num\n0,GPU-series-1,4,192\n1,A10,1,128\n"
     with pytest.raises(InputError, match="--gpu-type GPU-series-1=gpu-series-1"):

@@ -1,4 +1,4 @@
-"""A toy factor, all of it in this file: computing takes so many times as long on nodes on which several jobs run."""
+"""A toy factor, all of it in this file: computing takes a number of times as long on nodes with several jobs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

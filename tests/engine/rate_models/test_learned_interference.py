@@ -15,26 +15,18 @@ from pointsman.policies.registry import get_policy
 from pointsman.report.summary import summarise
 from tests.free import simulate
 
+from .learnt_file import learnt_file
 from .two_sockets import ends_ms, profile, run
 
 IDLE = {name: profile(cores=0, mb_per_s=0) for name in ("a", "b", "c")}
-TEXT = """\
-apiVersion: pointsman/v1
-kind: LearnedInterference
-metadata: {name: small}
-spec:
-  source: drawn
-  servers:
-  - gpu_type: v100
-    gpus: 4
-    models:
-      a:
-        otherwise: {alone: 1.0, per_own_gpu: 1.0, beside: {b: {met: 1.25, per_gpu: 1.0}}}
-        measured: {1 beside b*1: 1.5}
-        predicted: {1 beside b*2: [2.0, 0.1]}
-      b:
-        otherwise: {alone: 0.8, per_own_gpu: 1.25, beside: {a: {met: 1.0, per_gpu: 2.0}}}
-"""
+TEXT = learnt_file("""\
+    a:
+      otherwise: {alone: 1.0, per_own_gpu: 1.0, beside: {b: {met: 1.25, per_gpu: 1.0}}}
+      measured: {1 beside b*1: 1.5}
+      predicted: {1 beside b*2: [2.0, 0.1]}
+    b:
+      otherwise: {alone: 0.8, per_own_gpu: 1.25, beside: {a: {met: 1.0, per_gpu: 2.0}}}
+""")
 """A job of b of two GPUs takes 1.25 times as long as one of one GPU, and each GPU of a doubles that."""
 
 

@@ -18,6 +18,7 @@ from pointsman.engine.run.simulation import Simulation
 from pointsman.engine.run.view import View
 from pointsman.engine.setup.overheads import Overheads
 from pointsman.engine.state.due_times import NEVER, after
+from pointsman.engine.state.named import OfGpu, OfJob, OfNode
 from pointsman.errors import UsageError
 from pointsman.experiment import RunOptions
 from pointsman.policies.registry import PolicySpec, get_policy
@@ -185,12 +186,16 @@ def test_nothing_of_who_was_relieved_is_left() -> None:
     simulation = open_run(jobs_of([(0.0, 1, 100.0)] * 3), "1x1", "easy", estimate="oracle")
     simulation.run(0)
     state = simulation.handle.state
-    state.nodes["s0"], state.gpus["s0"], state.memory[:] = 7.0, 7.0, 7.0
+    kept = [(getattr(state, of.place), field) for of in (OfJob, OfNode, OfGpu) for field in of.fields]
+    for records, field in kept:
+        records[field] = 7.0
+    state.memory[:] = 7.0
     state.classes["failed_at"], state.classes["lacking"], state.classes["failed_key"] = 3, 3, np.inf
     assert state.buckets["by_key"].any()
     simulation.adopt(get_policy("fifo").make())
     assert not state.buckets["by_key"].any()
-    assert not any((state.nodes["s0"].any(), state.gpus["s0"].any(), state.memory.any()))
+    assert not any(records[field].any() for records, field in kept)
+    assert not state.memory.any()
     assert (state.classes["failed_at"] == -1).all() and not state.classes["failed_key"].any()
 
 

@@ -83,7 +83,7 @@ def test_many_at_once_are_as_one_by_one(kind: str, keywords: dict[str, Any]) -> 
     for _ in range(1200):
         for i, (own, own_info) in enumerate(alone):
             assert same(own, {name: part[i] for name, part in seen.items()})
-            assert own_info["bank_episode"] == info["bank_episode"][i]
+            assert own_info["episode_index"] == info["episode_index"][i]
             assert own_info["discount"] == info["discount"][i]
         actions = any_valid(seen["action_mask"], rng)
         seen, rewards, terminated, truncated, info = envs.step(actions)
@@ -132,11 +132,11 @@ def test_the_vector_environment_keeps_the_rules() -> None:
     assert envs.observation_space.contains(seen)
     assert envs.single_observation_space.contains({name: part[0] for name, part in seen.items()})
     assert np.array_equal(seen["action_mask"], info["action_mask"])
-    assert info["bank_episode"][0] == info["bank_episode"][3]
+    assert info["episode_index"][0] == info["episode_index"][3]
     kept = {name: part.copy() for name, part in seen.items()}
     envs.step(np.zeros(4, np.int64))
     assert same(kept, seen), "what was given is not written to"
-    assert envs.reset(options={"episodes": [2, 1, 0, 2]})[1]["bank_episode"].tolist() == [2, 1, 0, 2]
+    assert envs.reset(options={"episodes": [2, 1, 0, 2]})[1]["episode_index"].tolist() == [2, 1, 0, 2]
 
 
 def test_gymnasiums_wrappers_take_it() -> None:

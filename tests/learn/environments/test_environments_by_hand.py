@@ -243,13 +243,13 @@ def test_nodes_are_chosen_where_there_are_many_gpus() -> None:
 
 def test_episodes_come_in_the_order_of_the_seed_or_as_asked_for() -> None:
     env = pick(workload=listed((0.0, 1, 10.0)), episodes=6)
-    first = [env.reset(seed=4 if i == 0 else None)[1]["bank_episode"] for i in range(8)]
-    again = [env.reset(seed=4 if i == 0 else None)[1]["bank_episode"] for i in range(8)]
-    other = [env.reset(seed=5 if i == 0 else None)[1]["bank_episode"] for i in range(8)]
+    first = [env.reset(seed=4 if i == 0 else None)[1]["episode_index"] for i in range(8)]
+    again = [env.reset(seed=4 if i == 0 else None)[1]["episode_index"] for i in range(8)]
+    other = [env.reset(seed=5 if i == 0 else None)[1]["episode_index"] for i in range(8)]
     assert sorted(first[:6]) == list(range(6))
     assert first == again != other
     assert first[6:] == first[:2]
-    assert env.reset(options={"episode": 3})[1]["bank_episode"] == 3
+    assert env.reset(options={"episode": 3})[1]["episode_index"] == 3
 
 
 def test_a_job_that_fits_is_seen_behind_ten_kinds_that_do_not() -> None:

@@ -7,25 +7,15 @@ import pytest
 
 import pointsman
 from pointsman.learn.environments import PickJobEnv
+from tests.engine.rate_models.learnt_file import learnt_file
 from tests.free import simulate
 
 MODELS = ["vgg16", "vgg16", "inception_bn", "resnet50"]
-
-
-LEARNT = """\
-apiVersion: pointsman/v1
-kind: LearnedInterference
-metadata: {name: small}
-spec:
-  source: drawn
-  servers:
-  - gpu_type: v100
-    gpus: 4
-    models:
-      vgg16:
-        otherwise: {alone: 1.0, per_own_gpu: 1.0, beside: {inception_bn: {met: 1.3, per_gpu: 1.0}}}
-        measured: {1 beside inception_bn*1 + resnet50*1 + vgg16*1: 1.7, 1 beside vgg16*1: 1.2}
-"""
+LEARNT = learnt_file("""\
+    vgg16:
+      otherwise: {alone: 1.0, per_own_gpu: 1.0, beside: {inception_bn: {met: 1.3, per_gpu: 1.0}}}
+      measured: {1 beside inception_bn*1 + resnet50*1 + vgg16*1: 1.7, 1 beside vgg16*1: 1.2}
+""")
 
 
 @pytest.mark.parametrize("source", ["table:kappa=13", "table:sigma=0.5,kappa=13", LEARNT])

@@ -47,7 +47,7 @@ def test_each_part_goes_its_own_way() -> None:
 def test_episodes_asked_for_are_shared_out() -> None:
     together = Mixture(parts())
     _, info = together.reset(seed=0, options={"episodes": [2, 1, 0, 2]})
-    assert info["bank_episode"].tolist() == [2, 1, 0, 2]
+    assert info["episode_index"].tolist() == [2, 1, 0, 2]
 
 
 def test_what_sees_other_things_cannot_be_mixed() -> None:

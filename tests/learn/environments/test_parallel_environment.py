@@ -124,9 +124,9 @@ def test_spaces_are_seeded_one_by_one() -> None:
     assert [first.sample() for _ in range(8)] == drawn != [second.sample() for _ in range(8)]
 
 
-def test_an_episode_of_the_bank_is_asked_for() -> None:
+def test_an_episode_of_the_pool_is_asked_for() -> None:
     _, infos = PlaceGangParallelEnv(**short(2)).reset(seed=0, options={"episode": 3})
-    assert [info["bank_episode"] for info in infos.values()] == [3, 3]
+    assert [info["episode_index"] for info in infos.values()] == [3, 3]
 
 
 def test_actions_of_other_agents_than_the_live_ones_are_refused() -> None:

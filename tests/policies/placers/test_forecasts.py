@@ -13,6 +13,7 @@ from pointsman.experiment import RunOptions
 from pointsman.policies.registry import get_policy
 from tests.free import simulate
 
+from ...engine.rate_models.learnt_file import learnt_file
 from ...engine.rate_models.two_sockets import profile
 from .drawn import picture, run, where
 
@@ -20,19 +21,10 @@ CORES = {"busy": profile(cores=2, mb_per_s=0), "idle": profile(cores=0.001, mb_p
 TABLE = {"node_interference": "table:kappa=0"}
 BEFORE, ON = "[##|#.] [#.|..]", {0: "busy", 1: "idle"}
 """Four busy jobs want 8 of 6 cores on the first node; on the second there are cores enough."""
-LEARNT = """\
-apiVersion: pointsman/v1
-kind: LearnedInterference
-metadata: {name: small}
-spec:
-  source: drawn
-  servers:
-  - gpu_type: v100
-    gpus: 4
-    models:
-      busy:
-        otherwise: {alone: 1.0, per_own_gpu: 1.0, beside: {idle: {met: 2.0, per_gpu: 1.0}}}
-"""
+LEARNT = learnt_file("""\
+    busy:
+      otherwise: {alone: 1.0, per_own_gpu: 1.0, beside: {idle: {met: 2.0, per_gpu: 1.0}}}
+""")
 """The contrary: idle jobs slow busy ones, and busy ones do not."""
 FORECASTERS = ("lif", "packed-lif", "scorer")
 

@@ -5,10 +5,10 @@ Whether a place is found for a job is answered where it is looked for (`verbs.st
 
 import numpy as np
 
-from pointsman.engine.index.bits import count, lowest, without_lowest
+from pointsman.engine.index.bits import count, lowest
 from pointsman.engine.index.queues import over_limit
 from pointsman.engine.jit.compile import cold, core
-from pointsman.engine.placement.occupancy import bytes_of, bytes_with, room
+from pointsman.engine.placement.occupancy import memory_left, room
 from pointsman.engine.state.codes import (
     GANG_INCOMPLETE,
     GPU_TAKEN,
@@ -182,25 +182,8 @@ def answer_to_rebatch(S: State, j: Int, accumulation: Int) -> Int:
     if not accumulates(S.g[0].address, j, accumulation):
         return NOT_SUPPORTED
     if accumulation != S.jobs[j].accumulation and S.g[0].jobs_per_gpu > 1:
-        return OK if _has_memory(S.g[0].address, j, accumulation) else MEMORY
+        return OK if memory_left(S.g[0].address, j, accumulation, False) >= 0 else MEMORY
     return OK
-
-
-@cold
-def _has_memory(address: Int, j: Int, accumulation: Int) -> bool:
-    """Whether each GPU of job `j` has the memory that this accumulation needs."""
-    S = open_state(address)
-    i = S.jobs[j].part
-    while i >= 0:
-        P = S.parts[i]
-        more = bytes_with(S, j, P.node, accumulation) - bytes_of(S, j, P.node)
-        mask = P.mask
-        while mask != 0:
-            if S.gpus[S.nodes[P.node].gpu0 + lowest(mask)].free_bytes < more:
-                return False
-            mask = without_lowest(mask)
-        i = P.next
-    return True
 
 
 @core

@@ -4,15 +4,13 @@ from pointsman.engine.actions.answers import answer_to_rebatch, answer_to_resize
 from pointsman.engine.actions.held_gpus import bind, take_place, unbind
 from pointsman.engine.actions.plan_log import log_event, log_parts
 from pointsman.engine.actions.running import begin_running, cease_running, leave_network, settle
-from pointsman.engine.index.bits import lowest, without_lowest
 from pointsman.engine.index.dirty_jobs import mark
 from pointsman.engine.index.queues import dequeue
-from pointsman.engine.jit.compile import cold, core
-from pointsman.engine.placement.occupancy import bytes_of, bytes_with
+from pointsman.engine.jit.compile import core
+from pointsman.engine.placement.occupancy import memory_left
 from pointsman.engine.state.codes import OK, STARTING
 from pointsman.engine.state.due_times import NEVER
 from pointsman.engine.state.records import Int, State
-from pointsman.engine.state.state_pointer import open_state
 from pointsman.types import Verb
 
 RESIZE, REBATCH = int(Verb.RESIZE), int(Verb.REBATCH)
@@ -63,21 +61,6 @@ def resize(S: State, j: Int, reason: Int) -> Int:
     return OK
 
 
-@cold
-def _change_memory(address: Int, j: Int, accumulation: Int) -> None:
-    """Job `j` takes the memory of another accumulation on each of its GPUs."""
-    S = open_state(address)
-    i = S.jobs[j].part
-    while i >= 0:
-        P = S.parts[i]
-        more = bytes_with(S, j, P.node, accumulation) - bytes_of(S, j, P.node)
-        mask = P.mask
-        while mask != 0:
-            S.gpus[S.nodes[P.node].gpu0 + lowest(mask)].free_bytes -= more
-            mask = without_lowest(mask)
-        i = P.next
-
-
 @core
 def rebatch(S: State, j: Int, accumulation: Int) -> Int:
     """Let running job `j` go on with `accumulation` steps. Answers OK or why not."""
@@ -86,7 +69,7 @@ def rebatch(S: State, j: Int, accumulation: Int) -> Int:
     if answer != OK or accumulation == J.accumulation:
         return answer
     if S.g[0].jobs_per_gpu > 1:
-        _change_memory(S.g[0].address, j, accumulation)
+        memory_left(S.g[0].address, j, accumulation, True)
     settle(S, j)
     cease_running(S, j)
     J.accumulation = accumulation

@@ -54,7 +54,7 @@ def _prepare(units: list[str], tell: Callable[[float], None]) -> None:
 
 @contextmanager
 def _alone() -> Generator[None]:
-    """Of several processes that lack the same, one compiles it, and the others wait; a lock ends with its process."""
+    """Hold the lock of the folder of compiled code: one process compiles, others wait. It ends with its process."""
     with (folder() / "compiling").open("w") as file:
         with suppress(OSError):  # a file system without locks: each compiles
             fcntl.flock(file, fcntl.LOCK_EX)
@@ -156,7 +156,7 @@ def _newest_ns() -> int:
 
 @functools.cache
 def _sources() -> list[tuple[str, int, int]]:
-    """Of every source of the package: path, size, and when it was changed (ns)."""
+    """List every source file of the package: its path, its size in bytes, and when it was last modified (ns)."""
     found = []
     for place, folders, files in os.walk(PACKAGE):
         folders[:] = sorted(each for each in folders if each != "__pycache__")

@@ -40,14 +40,14 @@ def exported(signature: str, *, releases_gil: bool = False) -> Callable[[F], F]:
         releases_gil: Whether other threads of Python run while it does, which costs 40 ns a call.
     """
 
-    def made(function: F) -> F:
+    def mark(function: F) -> F:
         marked: Any = function
         marked.signature, marked.releases_gil = signature, releases_gil
         if AS_PYTHON:
             BY_ADDRESS[id(function)] = function
         return MAKERS["exported"](function) if MAKERS else function
 
-    return made
+    return mark
 
 
 def body_of(function: F) -> F:

@@ -196,10 +196,10 @@ def _used(function: FunctionType) -> list[tuple[str, Any]]:
     free = function.__code__.co_freevars
     scope |= {name: cell.cell_contents for name, cell in zip(free, function.__closure__ or (), strict=True)}
     defaults = [(f"default {k}", value) for k, value in enumerate(function.__defaults__ or ())]
-    return [*defaults, *_named(function.__code__, scope)]
+    return [*defaults, *_list_named(function.__code__, scope)]
 
 
-def _named(code: CodeType, scope: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+def _list_named(code: CodeType, scope: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     name, value = "", None
     for step in dis.get_instructions(code):
         if name and step.opname in ("LOAD_ATTR", "LOAD_METHOD") and isinstance(value, ModuleType | enum.EnumMeta):
@@ -212,4 +212,4 @@ def _named(code: CodeType, scope: dict[str, Any]) -> Iterator[tuple[str, Any]]:
             name, value = step.argval, scope[step.argval]
     for const in code.co_consts:
         if isinstance(const, CodeType):
-            yield from _named(const, scope)
+            yield from _list_named(const, scope)

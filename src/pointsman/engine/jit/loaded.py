@@ -9,7 +9,7 @@ from typing import Any
 
 from pointsman.engine.jit import built
 from pointsman.engine.jit.mode import AS_PYTHON
-from pointsman.engine.jit.units import functions_of, is_of_a_user, symbol_of, unit_of_symbol
+from pointsman.engine.jit.units import functions_of, is_of_a_user, symbol_of, unit_of_symbol, wrapper_of
 
 _LOADING = threading.RLock()
 """Held while machine code is loaded, so that no other thread sees half of it."""
@@ -116,7 +116,7 @@ def _linked(digest: str) -> Any:
     builder = binding.JITLibraryBuilder().add_object_img(found.code).add_current_process()
     for symbol in found.calls:
         builder.import_symbol(symbol, _address(symbol))
-    for symbol in (found.symbol, f"py.{found.symbol}"):
+    for symbol in (found.symbol, wrapper_of(found.symbol)):
         builder.export_symbol(symbol)
     return builder.link(_loader(), digest)
 
@@ -145,7 +145,7 @@ class _Method(ctypes.Structure):
 def _found(name: str, functions: list[str], find: Callable[[str], int]) -> Unit:
     """A unit whose functions, and the wrappers by which Python calls them, are where `find` says."""
     symbols = {key: symbol_of(name, key) for key in functions}
-    made = {key: _builtin(symbol, find(f"py.{symbol}")) for key, symbol in symbols.items()}
+    made = {key: _builtin(symbol, find(wrapper_of(symbol))) for key, symbol in symbols.items()}
     return Unit(**made, addresses={key: find(symbol) for key, symbol in symbols.items()})
 
 

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pointsman.engine.jit.compiled_folder import HOME, PRIVATE, discard, find_place
+from pointsman.cache_folder import HOME, PRIVATE, discard, find_place
 from pointsman.errors import RunError
 
 _KEPT_S = 30 * 86_400

@@ -74,6 +74,11 @@ def symbol_of(unit: str, name: str) -> str:
     return f"{unit}.{name}"
 
 
+def wrapper_of(symbol: str) -> str:
+    """What the wrapper of a function is called in machine code: Python calls it."""
+    return f"py.{symbol}"
+
+
 def unit_of_symbol(symbol: str) -> tuple[str, str]:
     """The unit and the name of an exported function, by what it is called in machine code."""
     unit, _, name = symbol.rpartition(".")

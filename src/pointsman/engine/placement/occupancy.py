@@ -3,10 +3,10 @@
 import numpy as np
 
 from pointsman.engine.index.bits import bit, lowest, without_lowest
-from pointsman.engine.jit.compile import core
+from pointsman.engine.jit.compile import cold, core
 from pointsman.engine.state.codes import GPU_TAKEN, MEMORY, OK, SHARING_LIMIT
-from pointsman.engine.state.records import ACCUMULATIONS, ENTER, EXIT, SEAT_BITS, Int, State
-from pointsman.engine.state.state_pointer import call_apart
+from pointsman.engine.state.records import ACCUMULATIONS, ENTER, EXIT, LARGEST, SEAT_BITS, Int, State
+from pointsman.engine.state.state_pointer import call_apart, open_state
 
 FORWARD, FORWARDS, BACKWARD, BACKWARDS, OVER = 0, 1, 2, 3, 4
 """What a worker is at: ready for its forward, doing it, ready for its backward, doing it, done with the iteration."""
@@ -36,6 +36,28 @@ def bytes_with(S: State, j: Int, n: Int, accumulation: Int) -> Int:
 def bytes_of(S: State, j: Int, n: Int) -> Int:
     """What job `j` takes of the memory of each GPU of node `n`."""
     return bytes_with(S, j, n, S.jobs[j].accumulation)
+
+
+@cold
+def memory_left(address: int, j: Int, accumulation: Int, takes: bool) -> Int:
+    """Return the least memory (bytes) that is left on a GPU of running job `j` with another accumulation; below 0, a
+    GPU has too little. If the job `takes` it, that is noted.
+    """
+    S = open_state(address)
+    least = np.int64(LARGEST)
+    i = S.jobs[j].part
+    while i >= 0:
+        P = S.parts[i]
+        more = bytes_with(S, j, P.node, accumulation) - bytes_of(S, j, P.node)
+        mask = P.mask
+        while mask != 0:
+            X = S.gpus[S.nodes[P.node].gpu0 + lowest(mask)]
+            mask = without_lowest(mask)
+            least = min(least, X.free_bytes - more)
+            if takes:
+                X.free_bytes -= more
+        i = P.next
+    return least
 
 
 @core

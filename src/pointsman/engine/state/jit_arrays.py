@@ -20,7 +20,7 @@ from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, inf
 from numba.extending import intrinsic
 
 DIRECTORY_WORDS = 3
-"""Of each array: address, length, width."""
+"""Words of the directory for each array: its address, length and width."""
 CACHE_LINE = 64
 _TO_READ, _KEEP, _DATA = 0, 3, 1
 """What the processor is told of a prefetch."""
@@ -31,7 +31,7 @@ class Fields(types.Record):  # type: ignore[misc]
 
     @property
     def short_name(self) -> str:
-        """The same for the same fields only."""
+        """Digest of the fields, 12 hexadecimal digits: records have the same one only if they have the same fields."""
         return hashlib.sha256(self.name.encode()).hexdigest()[:12]
 
     @property

@@ -20,7 +20,7 @@ class Slot(NamedTuple):
     kind: str
     shape: tuple[int, ...]
     inner: "Layout | None"
-    """Of a `RECORD`."""
+    """Layout of the record, if `kind` is `RECORD`; else None."""
 
     @property
     def width(self) -> int:

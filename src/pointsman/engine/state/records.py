@@ -229,7 +229,7 @@ SUBBATCH = np.dtype(
     [
         ("compute", F),  # s of one step of accumulation
         ("stretch", F),  # how many times as long an iteration takes at the best locality as without accumulation
-        ("bytes", I),  # of GPU memory; 0: there are not so many samples
+        ("bytes", I),  # of GPU memory; 0: the batch has too few samples for this many steps
         ("exact", I),  # whether the model learns with it what it learns without
     ],
     align=True,
@@ -656,7 +656,7 @@ class State(NamedTuple):
     factor_loads: np.ndarray  # i8: what factors keep of running jobs; 0 where none runs
     singles: np.ndarray  # i8, (1024,): a ring of jobs that got GPUs to themselves
     goodputs: np.ndarray  # f8, (speed rows * stages, (most GPUs + 1) * LOCALITIES): rates of elastic jobs;
-    # or, where the rate model is the tree, (speed rows, racks + 1): of a job on so many, but for its communication cost
+    # with the rate model tree, (speed rows, racks + 1): rates by the number of racks, at communication cost 1
     rate_steps: np.ndarray  # RATE_STEP, as goodputs, where a factor slows computing: the iterations behind these rates
     told_rates: np.ndarray  # f8, as rates, as policies are told
     told_goodputs: np.ndarray  # f8, as goodputs, as policies are told
@@ -684,7 +684,7 @@ ACTIVE, DIRTY, VICTIMS, OFF_RATE, WAITING, SOLE_OCCUPANTS, LISTS = 0, 1, 2, 3, 4
 """Rows of State.lists, and how many there are."""
 
 CLAIMING, TRIED = 1, 2
-"""Of a waiting job with a claim: it waits for that place alone, or is in its index again, to be tried on free GPUs."""
+"""State of a waiting job's claim: the job waits for that place alone, or is queued again, to be tried on free GPUs."""
 
 ENTER, EXIT, DIVIDE, UNPLACE = 0, 1, 2, 3
 """What is asked of the code at State.g.sharing: a job comes onto a GPU (both in one number) or is about to leave it;
@@ -701,7 +701,7 @@ FACTOR_SHIFT = 2
 """Bits of what is asked of a factor; its row in State.factors is above them."""
 
 SEAT_BITS = 32
-"""Of a job, below the GPU in one number."""
+"""Bits of the job in a number that has a job and, above it, a GPU."""
 
 TURN, NEXT = 0, 1
 """What is asked of the code at State.g.staging: when a job's stage ends at its rate; and the next is to begin."""

@@ -49,8 +49,10 @@ def _inspect(address: Int) -> None:
 
 @exported("int64(int64, int64, int64)", releases_gil=True)
 def run(address: Int, until: Int, decisions: Int) -> Int:
-    """Simulate until `until` (ms) or for so many decisions of the compiled policy; with `decisions` 0, to the next
-    decision of a hosted policy, whose last pass is carried out first. Answers why it stopped.
+    """Simulate until `until` (ms) or until the compiled policy has made `decisions` decisions.
+
+    With `decisions` 0, carry out the last scheduling cycle of a hosted policy and simulate to its next decision. Return
+    why the loop stopped.
     """
     S = open_state(address)
     W = open_world(address)

@@ -97,7 +97,7 @@ def _estimate(S: State, j: Int, work: float) -> None:
 
 @core
 def _observe(S: State, j: Int, slow: float) -> None:
-    """Job `j` is seen to compute so many times as slowly as alone."""
+    """Set how many times as long as alone the computing of running job `j` takes: `slow`, as observed."""
     settle(S, j)
     S.jobs[j].slow_computing = slow
     mark(S, j)

@@ -19,8 +19,8 @@ class Branch:
             raise UsageError("choices can be tried in PlaceGang only")
         self._worth = unit(BRANCHING).worth_of
         self._batch, self._rules = BatchState(made.template, 1), rules
-        self._desk = np.zeros((1, columns.DESK), np.int64)
-        self._desk[:, columns.ADDRESS] = self._batch.addresses
+        self._sims = np.zeros((1, columns.SIM_COLUMNS), np.int64)
+        self._sims[:, columns.ADDRESS] = self._batch.addresses
         self._windows = np.zeros((1, made.setting.slots), np.int64)
         self._masks = np.zeros((1, made.actions), np.int8)
         self._answers = np.zeros((1, columns.ANSWER))
@@ -38,7 +38,7 @@ class Branch:
         """
         found = np.zeros(len(actions))
         self._worth(
-            row, window, mask, self._desk, self._batch.rows, self._windows, self._masks, self._answers, self._rules,
+            row, window, mask, self._sims, self._batch.rows, self._windows, self._masks, self._answers, self._rules,
             np.asarray(actions, np.int64), weights, reach * self._mean_ms, found,
         )  # fmt: skip
         return found * self._scale

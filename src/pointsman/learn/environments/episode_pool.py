@@ -23,7 +23,7 @@ class Agent:
     """What decides in an environment, as a run asks for it: it is told of durations what the estimate says."""
 
     numbers: NDArray[np.float64]
-    """Of `AgentParameters`."""
+    """The parameters of the agent, as the numbers of `AgentParameters`."""
     placement: str
     divides_among: int
     needs: Knowledge = "oracle"

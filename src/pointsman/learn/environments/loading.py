@@ -25,12 +25,12 @@ def episode_unit(choice: str) -> str:
 
 def observation_unit(name: str) -> str:
     """The unit of an observation: one of ours, or a file."""
-    return f"{ROOM}.observing:{_named(name, 'observations')}"
+    return f"{ROOM}.observing:{_find_module(name, 'observations')}"
 
 
 def reward_unit(name: str) -> str:
     """The unit of a reward: one of ours, or a file."""
-    return f"{ROOM}.rewarding:{_named(name, 'rewards')}"
+    return f"{ROOM}.rewarding:{_find_module(name, 'rewards')}"
 
 
 def all_units() -> list[str]:
@@ -55,10 +55,10 @@ def version_of(observation: str) -> int:
 
 
 def _observation(name: str) -> ModuleType:
-    return module_at(_named(name, "observations"))
+    return module_at(_find_module(name, "observations"))
 
 
-def _named(name: str, folder: str) -> str:
+def _find_module(name: str, folder: str) -> str:
     """The module, or the user's file, of an observation or a reward."""
     if name.endswith(".py"):
         if not names_file(name):

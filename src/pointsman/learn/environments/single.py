@@ -136,5 +136,5 @@ class SingleEnv(gymnasium.Env[Observation, np.int64]):
             "action_mask": sim.masks[0].copy(),
             "discount": float(sim.discounts()[0]),
             "elapsed_s": float(sim.answers[0, ELAPSED]) / 1000.0,
-            "bank_episode": self.episode,
+            "episode_index": self.episode,
         }

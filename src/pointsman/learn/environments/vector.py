@@ -120,5 +120,5 @@ class NativeVectorEnv(VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
             "action_mask": sim.masks.copy() if self._copy else sim.masks,
             "discount": sim.discounts(),
             "elapsed_s": sim.answers[:, ELAPSED] / 1000.0,
-            "bank_episode": sim.episodes,
+            "episode_index": sim.episodes,
         }

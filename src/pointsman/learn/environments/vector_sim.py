@@ -40,9 +40,9 @@ class VectorSim:
         self._batch = BatchState(made.template, size)
         self._rules[columns.REWARDING] = rewarding.addresses["reward"]
         self._rules[columns.TRACE_AT] = self._batch.trace_at
-        self._desk = np.zeros((size, columns.DESK), np.int64)
-        self._desk[:, columns.ADDRESS] = self._batch.addresses
-        self._desk[:, columns.NEXT] = -1
+        self._sims = np.zeros((size, columns.SIM_COLUMNS), np.int64)
+        self._sims[:, columns.ADDRESS] = self._batch.addresses
+        self._sims[:, columns.NEXT] = -1
         self._orders = np.zeros((size, len(made.pool.rows)), np.int64)
         self.windows = np.full((size, made.setting.slots), -1, np.int64)
         self.masks = np.zeros((size, made.actions), np.int8)
@@ -57,11 +57,11 @@ class VectorSim:
     def seed(self, e: int, seed: int) -> None:
         """Simulation `e` goes through the episodes in an order by `seed`, from its beginning."""
         self._orders[e] = np.random.default_rng(seed).permutation(self._orders.shape[1])
-        self._desk[e, columns.TURN] = 0
+        self._sims[e, columns.TURN] = 0
 
     def ask_for(self, e: int, episode: int) -> None:
         """Simulation `e` begins this episode next."""
-        self._desk[e, columns.NEXT] = episode
+        self._sims[e, columns.NEXT] = episode
 
     def begin(self) -> None:
         """All begin their next episodes.
@@ -69,12 +69,12 @@ class VectorSim:
         Raises:
             RunError: a factor of the runs failed.
         """
-        self._desk[:, columns.OVER] = 1
+        self._sims[:, columns.OVER] = 1
         self._episode.begin_all(
-            self._desk, self._batch.rows, self._batch.first, self.made.pool.rows, self._orders, self.windows,
+            self._sims, self._batch.rows, self._batch.first, self.made.pool.rows, self._orders, self.windows,
             self.masks, self.answers, self._rules,
         )  # fmt: skip
-        self._look(0, len(self._desk))
+        self._look(0, len(self._sims))
 
     def step(self, actions: NDArray[np.int64]) -> None:
         """All do their actions and go on to their next decisions; those that are over begin anew.
@@ -89,17 +89,17 @@ class VectorSim:
 
     def _step(self, actions: NDArray[np.int64], begin: int, end: int) -> None:
         self._episode.step_all(
-            self._desk, self._batch.rows, self._batch.first, self.made.pool.rows, self._orders, actions, self.windows,
+            self._sims, self._batch.rows, self._batch.first, self.made.pool.rows, self._orders, actions, self.windows,
             self.masks, self.answers, self._metrics, self._rules, begin, end,
         )  # fmt: skip
         self._look(begin, end)
 
     def _look(self, begin: int, end: int) -> None:
-        for e in begin + np.flatnonzero(self._desk[begin:end, columns.OVER]):
+        for e in begin + np.flatnonzero(self._sims[begin:end, columns.OVER]):
             state = self._batch.handles[e].state
             if state.g[0]["wrong_factor"] != 0:
                 raise RunError(said_by_factor(state))
-        self._observing.observe_all(self._desk, self.windows, self.seen, begin, end)
+        self._observing.observe_all(self._sims, self.windows, self.seen, begin, end)
 
     def worth(self, e: int, actions: list[int], weights: NDArray[np.float64], reach: float) -> NDArray[np.float64]:
         """What each of `actions` is worth in simulation `e` (`branch.Branch.worth`)."""
@@ -116,12 +116,12 @@ class VectorSim:
     @property
     def refused(self) -> int:
         """How often the engine refused what a mask allowed: never."""
-        return int(self._desk[:, columns.REFUSED].sum())
+        return int(self._sims[:, columns.REFUSED].sum())
 
     @property
     def episodes(self) -> NDArray[np.int64]:
         """(N,) the episode that each is in."""
-        return self._desk[:, columns.EPISODE].copy()
+        return self._sims[:, columns.EPISODE].copy()
 
     def handle(self, e: int) -> Handle:
         """The state of simulation `e` and its world."""

@@ -18,7 +18,7 @@ class Judge:
 
     def __init__(self, made: "Checkpoint", cluster: "Cluster", schedulers: int = 1) -> None:
         from pointsman.engine.sdk.environments import unit
-        from pointsman.learn.environments.compiled.columns import ADDRESS, DESK
+        from pointsman.learn.environments.compiled.columns import ADDRESS, SIM_COLUMNS
         from pointsman.learn.environments.compiled.features.extent import Extent
         from pointsman.learn.environments.loading import observation_unit
 
@@ -26,10 +26,10 @@ class Judge:
         made.network.on_cluster(cluster, schedulers)
         self.seen = Seen(made, name, Extent(len(layout.node_gpus), int(layout.node_gpus.sum()), schedulers))
         self._observe = unit(observation_unit(name)).observe_all
-        self._desk, self._column = np.zeros((1, DESK), np.int64), ADDRESS
+        self._sims, self._column = np.zeros((1, SIM_COLUMNS), np.int64), ADDRESS
 
     def choose(self, view: "View", window: NDArray[np.int64], mask: NDArray[np.int8]) -> int:
         """What the network would do with the job in `window` (1, 1), of what `mask` allows."""
-        self._desk[0, self._column] = view.address
-        self._observe(self._desk, window, self.seen.out[None], 0, 1)
+        self._sims[0, self._column] = view.address
+        self._observe(self._sims, window, self.seen.out[None], 0, 1)
         return self.seen.best(mask != 0)

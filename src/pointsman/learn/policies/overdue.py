@@ -1,9 +1,9 @@
 """A bound on waiting for learned pickers (ours): a job that has waited too long goes next, whatever the network likes.
 
 A waiting job is *overdue* once it has waited `patience_durations` times its duration, as the policy is told it. Overdue
-jobs start in the order in which they became overdue. For the first that does not fit GPUs are reserved, by number: what
-has started since it became overdue never holds so many that too few would be left for it. So it starts at the latest
-when all jobs have ended that ran when it became the first; meanwhile the network goes on picking.
+jobs start in the order in which they became overdue. For the first that does not fit, a number of GPUs is reserved:
+jobs that have started since it became overdue always leave enough for it. So it starts at the latest when all jobs have
+ended that ran when it became the first; meanwhile the network goes on picking.
 """
 
 from collections.abc import Callable

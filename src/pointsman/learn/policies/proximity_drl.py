@@ -31,7 +31,7 @@ class ProximityDrl:
     def __init__(self, checkpoint: str = "") -> None:
         """`checkpoint` is a directory; by default the shipped one."""
         from pointsman.engine.sdk.environments import unit
-        from pointsman.learn.environments.compiled.columns import ADDRESS, DESK
+        from pointsman.learn.environments.compiled.columns import ADDRESS, SIM_COLUMNS
         from pointsman.learn.environments.loading import DECIDING, observation_unit
 
         made = trained(self.name, checkpoint)
@@ -41,7 +41,7 @@ class ProximityDrl:
         self._key, self._sign = KEYS[order]
         builder = made.card.observation.name
         self._seen, self._observe = Seen(made, builder), unit(observation_unit(builder)).observe_all
-        self._desk, self._column = np.zeros((1, DESK), np.int64), ADDRESS
+        self._sims, self._column = np.zeros((1, SIM_COLUMNS), np.int64), ADDRESS
         self._window, self._mask = np.full((1, 1), -1, np.int64), np.zeros(self._seen.actions, np.int8)
         self._deciding = unit(DECIDING)
 
@@ -80,8 +80,8 @@ class ProximityDrl:
 
     def _observe_for(self, view: "View", job: int) -> None:
         """Write what the network sees when it places `job`."""
-        self._desk[0, self._column], self._window[0, 0] = view.address, job
-        self._observe(self._desk, self._window, self._seen.out[None], 0, 1)
+        self._sims[0, self._column], self._window[0, 0] = view.address, job
+        self._observe(self._sims, self._window, self._seen.out[None], 0, 1)
 
     def why_waiting(self, view: "View", job: int, name: Callable[[int], str]) -> tuple[Reason, str] | None:
         """Says of a waiting job that fits which goes before it, or that the network would rather wait."""

@@ -178,7 +178,7 @@ def api(daemon: Daemon, forecaster: Forecaster, operators: frozenset[int]) -> Fa
             raise NoSuchJob(f"there is no job {gone[0]} in the queue")
         return Change(
             deciding(chosen) if chosen else None,
-            tuple(daemon.node_names.index(node) for nodes in supposed.drain for node in named(nodes)),
+            tuple(daemon.node_names.index(node) for nodes in supposed.drain for node in expand_names(nodes)),
             tuple(supposed.cancel),
             tuple(submission.supposed(peer.uid) for submission in supposed.submit),
         )
@@ -186,7 +186,7 @@ def api(daemon: Daemon, forecaster: Forecaster, operators: frozenset[int]) -> Fa
     def deciding(chosen: Chosen) -> Deciding:
         return replace(daemon.roster.deciding, policy=chosen.policy, params=chosen.params)
 
-    def named(nodes: str) -> list[str]:
+    def expand_names(nodes: str) -> list[str]:
         try:
             names = expand(nodes, max(len(known_nodes), MOST_NAMES))
         except ValueError as error:
@@ -217,7 +217,7 @@ def api(daemon: Daemon, forecaster: Forecaster, operators: frozenset[int]) -> Fa
         states = {"drain": NodeState.DRAIN, "resume": NodeState.UP}
         if verb not in states:
             raise UsageError(f"nodes can be drained and resumed, not {verb!r:.30}")
-        orders = [NodeOrder(name, states[verb], wanted.reason, peer.uid) for name in named(names)]
+        orders = [NodeOrder(name, states[verb], wanted.reason, peer.uid) for name in expand_names(names)]
         await asyncio.gather(*map(daemon.order, orders))  # in one turn
         return [row for row in views.nodes() if row["node"] in {order.node for order in orders}]
 

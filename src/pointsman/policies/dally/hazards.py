@@ -26,7 +26,7 @@ FIRST_BUCKET_MS, BUCKET_RATIO = 30_000.0, 1.25
 FIRST_CLASS_MS, CLASS_RATIO = 1000.0, 1.16
 POOLED_STRENGTH = 2.0
 GPU_TIME_SHARE = 0.6
-"""Of a class's weight; the rest is by number of jobs."""
+"""Share of a class's weight that is its share of GPU time; the rest is its share of the number of jobs."""
 LEAST_SURVIVAL, LEAST_CHANCE = 1e-9, 1e-12
 LEAST_SCORE = 1e-9
 """By which a group's hazards must predict better; less is rounding."""
@@ -199,7 +199,7 @@ def _forget(S: State) -> None:
 
 @core
 def _count_classes(S: State) -> None:
-    """Of each class the jobs, and the GPU time that they have received; unfinished ones included."""
+    """Count the jobs of each class, and the GPU time (ms) that they have received, unfinished jobs included."""
     H = _hazards(S)
     for c in range(CLASSES):
         H.number[c] = 0.0

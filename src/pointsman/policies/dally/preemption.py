@@ -48,7 +48,7 @@ def _service(S: State, j: Int) -> float:
 
 @core
 def _threshold(S: State, level: Int) -> float:
-    """Service at which a job leaves `level`: the first threshold, doubled so many times."""
+    """Return the service (GPU-ms) at which a job leaves `level`: the first threshold, doubled `level` times."""
     return params(S).first_level_gpu_ms * (np.int64(1) << level)
 
 

@@ -1,10 +1,10 @@
 """Dally's auto-tuner: how long a level is worth waiting for, learned from how long it took to appear.
 
 For each level and demand (GPUs, in powers of two) the waits of the last day are kept as sums by hour, in whole seconds
-so that the sums are exact. A timer is their mean and so many standard deviations. A wait that ended at a looser level
-says only that the tighter one takes longer: it counts in the mean, cut off at its timer, but not in the deviation, so
-that timers neither collapse nor ratchet up. The concept is the paper's (arXiv 2401.16492, Algorithm 2), the statistic
-ours.
+so that the sums are exact. A timer is their mean plus a multiple of their standard deviation. A wait that ended at a
+looser level says only that the tighter one takes longer: it counts in the mean, cut off at its timer, but not in the
+deviation, so that timers neither collapse nor ratchet up. The concept is the paper's (arXiv 2401.16492, Algorithm 2),
+the statistic ours.
 """
 
 from typing import Any
@@ -93,7 +93,7 @@ def _initial_ms(P: Any, level: Int) -> float:
 
 @core
 def timer_ms(S: State, level: Int, gpus: Int) -> float:
-    """How long a gang of so many GPUs holds out for `level`, NODE or RACK, before it takes a looser one."""
+    """Return how long (ms) a gang of `gpus` GPUs waits for `level`, NODE or RACK, before it takes a looser one."""
     if not params(S).tuned:
         return _initial_ms(params(S), level)
     timer = _tuned_ms(S.g[0].address, level, gpus)

@@ -156,7 +156,7 @@ def _room(S: State, j: Int, a: Int) -> Int:
 
 @core
 def _next_best(S: State, j: Int, a: Int, last: Rank) -> Rank:
-    """Of the GPUs of alternative `a` with room for job `j` that rank after `last`, the first."""
+    """Return the next rank after `last` of a GPU of alternative `a` with room for job `j`; all infinite if none is."""
     best = (np.inf, np.inf, np.inf, np.inf)
     for n in range(S.nodes.shape[0]):
         if _admits(S, a, n):
@@ -194,7 +194,7 @@ def _note(S: State, x: Int) -> None:
 
 @core
 def _in_shape(S: State, nodes: Int, per_node: Int) -> bool:
-    """Whether so many nodes in State.place give at least `per_node` GPUs."""
+    """Return whether at least `nodes` nodes in State.place give `per_node` GPUs or more."""
     ready = np.int64(0)
     for i in range(S.g[0].placed):
         ready += count(S.place[i].mask) >= per_node
@@ -203,7 +203,7 @@ def _in_shape(S: State, nodes: Int, per_node: Int) -> bool:
 
 @core
 def _keep_shape(S: State, per_node: Int) -> None:
-    """Of the nodes in State.place, those with `per_node` GPUs stay."""
+    """Keep in State.place only the nodes that give exactly `per_node` GPUs."""
     kept = np.int64(0)
     for i in range(S.g[0].placed):
         if count(S.place[i].mask) == per_node:
@@ -214,7 +214,7 @@ def _keep_shape(S: State, per_node: Int) -> None:
 
 
 @core
-def _given(S: State, n: Int) -> Int:
+def _count_placed(S: State, n: Int) -> Int:
     """GPUs of node `n` in State.place."""
     for i in range(S.g[0].placed):
         if S.place[i].node == n:
@@ -224,12 +224,12 @@ def _given(S: State, n: Int) -> Int:
 
 @core
 def _choose_shape(S: State, j: Int, a: Int) -> None:
-    """Choose GPUs, the best first, until so many nodes give each its part of the shape; no node gives more."""
+    """Note GPUs for job `j`, the best first, until enough nodes give their part of its shape; no node gives more."""
     C = S.classes[S.jobs[j].cls]
     last = (-1.0, -1.0, -1.0, -1.0)
     while not _in_shape(S, C.nodes, C.per_node):
         last = _next_best(S, j, a, last)
-        if _given(S, _node_of(S, np.int64(last[3]))) < C.per_node:
+        if _count_placed(S, _node_of(S, np.int64(last[3]))) < C.per_node:
             _note(S, np.int64(last[3]))
     _keep_shape(S, C.per_node)
 

@@ -46,7 +46,7 @@ def _usage_taken(A: Any, row: Int, P: Any, time: Int) -> float:
 
 @core
 def hold(S: State, A: Any, P: Any, j: Int, gpus: Int) -> None:
-    """The user of job `j`, and all above, hold so many GPUs more from now on."""
+    """Record that the user of job `j`, and all accounts above, hold `gpus` GPUs more from now on."""
     row = np.int64(S.job_numbers[j, USER])
     while row >= 0:
         _usage_taken(A, row, P, last_calculation(S, P))

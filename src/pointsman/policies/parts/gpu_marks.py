@@ -1,4 +1,4 @@
-"""GPUs marked for a gang, so many of each node, and what such a choice would cost in communication.
+"""GPUs marked for a gang, a number of each node, and what such a choice would cost in communication.
 
 Racks are consecutive nodes.
 """
@@ -38,13 +38,13 @@ def mark(S: State, n: Int, k: Int) -> None:
 
 
 @core
-def given(S: State, n: Int) -> Int:
+def count_marked(S: State, n: Int) -> Int:
     """How many of its free GPUs node `n` gives."""
     return node(S, n).given
 
 
 @core
-def marked(S: State, n: Int) -> bool:
+def is_marked(S: State, n: Int) -> bool:
     """Whether node `n` gives any."""
     return bool(node(S, n).given > 0)
 
@@ -61,7 +61,7 @@ def mark_in_order(S: State, a: Int, first: Int, last: Int, need: Int) -> Int:
     marked; how many are needed then.
     """
     for n in range(first, last):
-        if need > 0 and not marked(S, np.int64(n)):
+        if need > 0 and not is_marked(S, np.int64(n)):
             k = min(need, free_on(S, a, np.int64(n)))
             mark(S, np.int64(n), k)
             need -= k
@@ -74,7 +74,7 @@ def cost_of_marked(S: State) -> float:
     nodes = racks = np.int64(0)
     last = np.int64(-1)
     for n in range(S.nodes.shape[0]):
-        if marked(S, np.int64(n)):
+        if is_marked(S, np.int64(n)):
             nodes += 1
             racks += 1 if S.nodes[n].rack != last else 0
             last = S.nodes[n].rack
@@ -96,6 +96,6 @@ def note_marked(S: State) -> None:
     """The GPUs marked, on each node its free ones of lowest index, are the place."""
     S.g[0].placed = 0
     for n in range(S.nodes.shape[0]):
-        k = given(S, np.int64(n))
+        k = count_marked(S, np.int64(n))
         if k > 0:
             add_node(S, np.int64(n), lowest_bits(S.nodes[n].free_mask, k), k)

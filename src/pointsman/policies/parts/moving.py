@@ -23,7 +23,7 @@ from pointsman.policies.sdk import (
 
 
 class Moves(Record):
-    """Of moves to better places."""
+    """What is kept about moves to better places."""
 
     changes = whole("State.g.changes when they were last looked for")
 

@@ -82,7 +82,7 @@ def usable(S: State, a: Int, n: Int) -> bool:
 
 @core
 def singles_on(S: State, n: Int, mask: Int) -> Int:
-    """Of the GPUs `mask` that a job holds on node `n`, those that it has to itself and may be shared."""
+    """Return which of the GPUs `mask` that a job holds on node `n` it has to itself and may share, as a mask."""
     return mask & ~S.nodes[n].shared & ~S.nodes[n].fractions
 
 
@@ -200,7 +200,7 @@ def _candidates(S: State, only: Int) -> Int:
 
 @core
 def _candidate(S: State, only: Int, i: Int) -> Int:
-    """Of those the i-th; -1 if it has been named already, or no job is on that GPU alone."""
+    """Return the i-th candidate; -1 if it has been named already, or no job is on that GPU alone."""
     if only < 0:
         return S.lists[SOLE_OCCUPANTS, i]
     N = S.nodes[only]

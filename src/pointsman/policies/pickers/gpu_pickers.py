@@ -12,9 +12,9 @@ from pointsman.policies.parts.gpu_marks import (
     clear,
     first_of,
     free_on,
+    is_marked,
     mark,
     mark_in_order,
-    marked,
     note_marked,
 )
 from pointsman.policies.pickers.nearest_gpus import note_nearest
@@ -41,7 +41,7 @@ def _fullest_node(S: State, a: Int, r: Int) -> Int:
     first = first_of(S, r)
     for n in range(first, first + S.racks[r].nodes):
         free = free_on(S, a, np.int64(n))
-        if free > most and not marked(S, np.int64(n)):
+        if free > most and not is_marked(S, np.int64(n)):
             best = np.int64(n)
             most = free
     return best
@@ -75,7 +75,7 @@ def _emptiest_rack(S: State, a: Int) -> Int:
 
 @core
 def _tightest_node(S: State, a: Int, r: Int, gpus: Int) -> Int:
-    """The node of rack `r` with the fewest free GPUs, but `gpus`; lowest index among equals, -1 if none has so many."""
+    """Return the node of rack `r` with the fewest free GPUs, but at least `gpus`: the lowest of equals, -1 if none."""
     best = np.int64(-1)
     least = np.int64(LARGEST)
     first = first_of(S, r)

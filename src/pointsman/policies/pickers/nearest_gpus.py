@@ -14,9 +14,9 @@ from pointsman.policies.parts.gpu_marks import (
     cost_of_marked,
     first_of,
     free_on,
+    is_marked,
     mark,
     mark_in_order,
-    marked,
     note_marked,
 )
 from pointsman.policies.sdk import LARGEST, Int, State, best_fit, core, free_in, lowest_bits, some_node_with
@@ -33,8 +33,10 @@ def _in_use(S: State, r: Int) -> bool:
 
 @core
 def _rank(S: State, a: Int, n: Int, need: Int) -> Int:
-    """How well node `n` suits a gang that still needs so many GPUs, the least best: one with enough, on a rack in use,
-    the tightest; else the fullest, on a rack in use.
+    """Return the rank of node `n` for a gang that still needs `need` GPUs; the lowest rank is the best.
+
+    First come nodes with enough free GPUs: those on a rack in use, then the fewest free. Then come the others: the most
+    free, then those on a rack in use.
     """
     free = free_on(S, a, n)
     elsewhere = np.int64(0) if _in_use(S, S.nodes[n].rack) else np.int64(1)
@@ -51,7 +53,7 @@ def _mark_fewest(S: State, a: Int, first: Int, last: Int, need: Int) -> tuple[In
         best = np.int64(-1)
         least = np.int64(256)
         for n in range(first, last):
-            if not marked(S, np.int64(n)):
+            if not is_marked(S, np.int64(n)):
                 rank = _rank(S, a, np.int64(n), need)
                 if rank < least:
                     best = np.int64(n)
@@ -75,8 +77,10 @@ def _unmark(S: State, first: Int, last: Int) -> None:
 
 @core
 def _best_rack(S: State, a: Int, need: Int) -> Int:
-    """Of the racks with `need` free GPUs the one that has them on the fewest nodes, with the fewest left on the last of
-    them, and in all; else the rack not yet in use with most. Lowest index among equals; -1 if none has any.
+    """Return the best rack not yet in use, the lowest index among equals; -1 if none has a free GPU.
+
+    A rack with `need` free GPUs is best: the one that has them on the fewest nodes, then with the fewest left on the
+    last of these, then with the fewest free. If none has, it is the rack with the most free GPUs.
     """
     best = np.int64(-1)
     least = np.int64(LARGEST)

@@ -27,7 +27,7 @@ from pointsman.policies.sdk import (
 MOST_SCHEDULERS = 1000
 MOST_CANDIDATES = 32
 SINCE_STEP = 1024
-"""Of a forwarded job's `level`: when it was, in ms, times this, and 1 + the scheduler that it came from."""
+"""A forwarded job's `level` is the time of forwarding (ms) times this, plus 1 + the scheduler that it came from."""
 
 
 class Features(Record):

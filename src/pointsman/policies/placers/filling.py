@@ -5,7 +5,7 @@ Each node has a score, the less the better, which decides between nodes with roo
 
 import numpy as np
 
-from pointsman.policies.parts.gpu_marks import clear, first_of, free_on, mark, marked
+from pointsman.policies.parts.gpu_marks import clear, first_of, free_on, is_marked, mark
 from pointsman.policies.placers.declared import Scored
 from pointsman.policies.placers.sockets import note_marked
 from pointsman.policies.sdk import LARGEST, Int, State, cold, core, free_in, some_node_with, view_of
@@ -34,8 +34,10 @@ def clear_scores(S: State) -> None:
 
 @core
 def _goes_before(S: State, a: Int, n: Int, m: Int, need: Int) -> bool:
-    """Whether node `n` suits a gang that needs so many more GPUs better than node `m`. One with enough: the least
-    score, then the fewest free GPUs; of those without: the most free GPUs, then the least score.
+    """Return whether node `n` suits a gang that needs `need` more GPUs better than node `m`.
+
+    First come nodes with enough free GPUs, by the least score, then by the fewest free GPUs. Then come the others, by
+    the most free GPUs, then by the least score.
     """
     here, there = free_on(S, a, n), free_on(S, a, m)
     if (here >= need) != (there >= need):
@@ -48,11 +50,11 @@ def _goes_before(S: State, a: Int, n: Int, m: Int, need: Int) -> bool:
 
 @core
 def _next_node(S: State, a: Int, first: Int, last: Int, need: Int) -> Int:
-    """Of the nodes from `first` to before `last` with free GPUs and none marked the best; lowest index among equals."""
+    """Return the best node from `first` to before `last` with free GPUs and none marked; the lowest of equals."""
     best = np.int64(-1)
     for n in range(first, last):
         node = np.int64(n)
-        if not marked(S, node) and free_on(S, a, node) > 0 and (best < 0 or _goes_before(S, a, node, best, need)):
+        if not is_marked(S, node) and free_on(S, a, node) > 0 and (best < 0 or _goes_before(S, a, node, best, need)):
             best = node
     return best
 
@@ -71,14 +73,14 @@ def fill(S: State, a: Int, first: Int, last: Int, need: Int) -> None:
 
 @core
 def fill_rack(S: State, a: Int, r: Int, need: Int) -> None:
-    """The same on rack `r`."""
+    """Note in State.place `need` GPUs of the nodes of rack `r`, which has them free."""
     first = first_of(S, r)
     fill(S, a, first, first + S.racks[r].nodes, need)
 
 
 @core
 def is_compact(S: State, a: Int, gpus: Int) -> bool:
-    """Whether the place noted is on as few nodes as could hold so many GPUs, and in one rack if a rack could."""
+    """Return whether the place noted is on as few nodes as can hold `gpus` GPUs, and in one rack if a rack can."""
     A = S.alts[a]
     if S.g[0].placed > (gpus + A.gpus - 1) // A.gpus:
         return False
@@ -98,8 +100,9 @@ def _is_compact_in(S: State, a: Int, r: Int, need: Int) -> bool:
 
 @core
 def _fullest_rack(S: State, a: Int, need: Int, compactly: bool) -> Int:
-    """The rack with the fewest free GPUs that has so many, perhaps on as few nodes as could hold them; lowest index
-    among equals, -1 if none has.
+    """Return the rack with the fewest free GPUs, but at least `need`: the lowest of equals, -1 if none.
+
+    With `compactly`, only racks count that have these on as few nodes as can hold them.
     """
     best = np.int64(-1)
     least = np.int64(LARGEST)

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from pointsman.policies.parts.gpu_marks import clear, free_on, given, mark
+from pointsman.policies.parts.gpu_marks import clear, count_marked, free_on, mark
 from pointsman.policies.placers.declared import Placer
 from pointsman.policies.placers.filling import score_of, set_score
 from pointsman.policies.placers.interference import FORECASTS_BY, is_idle, slowdown_on
@@ -30,7 +30,7 @@ class Lif(Placer):
 @core
 def _weigh(S: State, j: Int, n: Int) -> None:
     """Score node `n`, which has a GPU left, for one more worker of job `j`."""
-    set_score(S, n, slowdown_on(S, j, n, given(S, n) + 1) * np.sqrt(card_overload(S, n)))
+    set_score(S, n, slowdown_on(S, j, n, count_marked(S, n) + 1) * np.sqrt(card_overload(S, n)))
 
 
 @core
@@ -64,7 +64,7 @@ def _calmest(S: State, a: Int) -> Int:
     most = np.int64(0)
     for n in range(S.nodes.shape[0]):
         node = np.int64(n)
-        left = free_on(S, a, node) - given(S, node)
+        left = free_on(S, a, node) - count_marked(S, node)
         if left > 0 and (best < 0 or _goes_before(S, node, best, bool(left > most))):
             best = node
             most = left
@@ -78,8 +78,8 @@ def note_least_interference(S: State, j: Int, a: Int) -> None:
     _weigh_all(S, j, a)
     for _ in range(S.classes[S.jobs[j].cls].gpus):
         n = _calmest(S, a)
-        mark(S, n, given(S, n) + 1)
-        if free_on(S, a, n) > given(S, n):
+        mark(S, n, count_marked(S, n) + 1)
+        if free_on(S, a, n) > count_marked(S, n):
             _weigh(S, j, n)
     note_marked(S)
 

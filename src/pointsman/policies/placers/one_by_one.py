@@ -4,7 +4,7 @@ from typing import Final
 
 import numpy as np
 
-from pointsman.policies.parts.gpu_marks import clear, free_on, given, mark
+from pointsman.policies.parts.gpu_marks import clear, count_marked, free_on, mark
 from pointsman.policies.placers.sockets import note_marked
 from pointsman.policies.sdk import Int, State, cold, core, free_core_share
 
@@ -16,12 +16,12 @@ NONE: Final = -np.inf
 @core
 def _free(S: State, j: Int, a: Int, n: Int, counts: Int) -> float:
     """What node `n` has free for one more worker of job `j`."""
-    left = free_on(S, a, n) - given(S, n)
+    left = free_on(S, a, n) - count_marked(S, n)
     if left <= 0:
         return NONE
     if counts == GPUS:
         return np.float64(left)
-    return left / S.nodes[n].gpus + free_core_share(S, j, n, given(S, n))
+    return left / S.nodes[n].gpus + free_core_share(S, j, n, count_marked(S, n))
 
 
 @cold
@@ -38,5 +38,5 @@ def note_one_by_one(S: State, j: Int, a: Int, counts: Int) -> None:
             if free > most:
                 best = np.int64(n)
                 most = free
-        mark(S, best, given(S, best) + 1)
+        mark(S, best, count_marked(S, best) + 1)
     note_marked(S)

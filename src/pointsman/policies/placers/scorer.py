@@ -47,7 +47,7 @@ params = view_of(Scorer)
 
 @core
 def _cost(S: State, i: Int) -> float:
-    """Of candidate `i`."""
+    """Return the cost of candidate `i`: the weighted sum of its features."""
     P, F = params(S), features_of(S, i)
     speed = P.slow_down * F.slow_down + P.harm * F.harm
     return speed + P.servers * F.servers + P.racks * F.racks + P.gpus_left * F.left + P.broken_sockets * F.broken

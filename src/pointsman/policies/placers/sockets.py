@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pointsman.policies.parts.gpu_marks import add_node, given
+from pointsman.policies.parts.gpu_marks import add_node, count_marked
 from pointsman.policies.sdk import LARGEST, Int, State, bit, core, count, lowest_bits
 
 
@@ -33,8 +33,10 @@ def _best_socket(S: State, n: Int, free: Int, need: Int) -> Int:
 
 @core
 def gpus_of(S: State, n: Int, k: Int) -> Int:
-    """K of the free GPUs of node `n`, which has so many, a bit each: of the socket with the fewest free ones that has
-    k; else all of the socket with the most, and so on. Lowest index among equals.
+    """Return a mask of `k` free GPUs of node `n`, which has that many.
+
+    They are of the socket with the fewest free GPUs that has `k`. If none has, they are all of the socket with the
+    most, and the rest is chosen in the same way. Among equals, the lowest index is taken.
     """
     free = S.nodes[n].free_mask
     if S.nodes[n].sockets == 1 or k == S.nodes[n].free:
@@ -65,6 +67,6 @@ def note_marked(S: State) -> None:
     """The GPUs marked (`parts.gpu_marks`) are the place: of each node those that `gpus_of` says."""
     S.g[0].placed = 0
     for n in range(S.nodes.shape[0]):
-        k = given(S, np.int64(n))
+        k = count_marked(S, np.int64(n))
         if k > 0:
             add_node(S, np.int64(n), gpus_of(S, np.int64(n), k), k)

@@ -256,7 +256,7 @@ def pack(S: State, afresh: bool) -> None:
 
 @cold
 def planned_locality(S: State, j: Int) -> Int:
-    """Of the place that job `j` is to have."""
+    """Return the locality of the place that is planned for job `j`."""
     if kept(S, j).node != WHOLE_NODES:
         return np.int64(IN_NODE if kept(S, j).gpus > 1 else IN_GPU)
     first = np.int64(-1)

@@ -109,7 +109,7 @@ def _begin(S: State) -> None:
 
 @core
 def _least_sought(S: State, j: Int) -> Int:
-    """Of the types of GPU that could hold job `j`, the one with most of them for each job; ties: the lowest."""
+    """Return the GPU type that can hold job `j` and has the most GPUs per job that seeks it; the lowest of equals."""
     best = np.int64(0)
     most = -1.0
     for k in range(S.g[0].types):

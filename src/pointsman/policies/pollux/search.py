@@ -24,7 +24,7 @@ params, memory, kept = view_of(Pollux), view_of(PolluxMemory), view_of(Planned)
 NO_SPEED = 1e-3
 """Added to all speedups, as the authors do: a job without GPUs is very unfit, not infinitely."""
 ANY = -1
-"""The best locality there is for so many GPUs."""
+"""Instead of a locality: the best one for the number of GPUs."""
 
 
 @core
@@ -56,7 +56,7 @@ def widest(S: State) -> Int:
 
 @cold
 def goodput(S: State, j: Int, gpus: Int, locality: Int) -> float:
-    """Of job `j` on `gpus` GPUs of its type at `locality`, or ANY."""
+    """Return the goodput of job `j` on `gpus` GPUs of its type at `locality`, or at the best one with `ANY`."""
     row = (S.jobs[j].speed + kept(S, j).gpu_type) * S.g[0].stages + S.jobs[j].stage
     if locality != ANY:
         return S.told_goodputs[row, gpus * LOCALITIES + locality]
@@ -140,7 +140,7 @@ def within_limit(S: State, j: Int) -> float:
 
 @core
 def take_back(S: State, j: Int, gpus: float) -> None:
-    """There are so many GPUs more to give away that were meant for job `j`."""
+    """Take back `gpus` GPUs that were meant for job `j`: they may be given to others."""
     memory(S).free[kept(S, j).gpu_type] += gpus
     if S.jobs[j].queue < QUEUES:
         memory(S).left[S.jobs[j].queue] += gpus
@@ -192,7 +192,7 @@ def fitness(S: State, speed: float) -> float:
 
 @cold
 def fitness_now(S: State, j: Int) -> float:
-    """Of job `j` if it keeps what it has."""
+    """Return what job `j` adds to the fitness if it keeps its GPUs, or waits on."""
     if S.jobs[j].state == PENDING:
         return fitness(S, 0.0)
     return fitness(S, speedup(S, j, S.jobs[j].gpus, S.jobs[j].locality))
@@ -200,7 +200,7 @@ def fitness_now(S: State, j: Int) -> float:
 
 @cold
 def fitness_moved(S: State, j: Int, gpus: Int, locality: Int) -> float:
-    """Of job `j` if it is given `gpus` other GPUs."""
+    """Return what job `j` adds to the fitness if it moves to `gpus` GPUs at `locality`; with 0, if it waits."""
     if gpus == 0:
         return fitness(S, 0.0)
     return fitness(S, restart_factor(S, j) * speedup(S, j, gpus, locality))
@@ -220,7 +220,7 @@ def fitness_of_now(S: State) -> float:
 
 @core
 def _fitness_of(S: State, j: Int, gpus: Int) -> float:
-    """Of job `j` with so many GPUs, wherever they are best."""
+    """Return what job `j` adds to the fitness on `gpus` GPUs: at the best locality, or where it is, if better."""
     moved = fitness_moved(S, j, gpus, np.int64(ANY))
     return max(moved, fitness_now(S, j)) if gpus == S.jobs[j].gpus else moved
 

@@ -36,7 +36,7 @@ def holds(S: State, q: Int) -> float:
 
 @core
 def borrows(S: State, q: Int, gpus: Int) -> bool:
-    """Whether queue `q` would borrow with so many GPUs more."""
+    """Return whether queue `q` would borrow if it held `gpus` more GPUs."""
     return bool(holds(S, q) + gpus > queue(S, q).nominal)
 
 

@@ -153,7 +153,7 @@ class Kueue(ReservingPolicy):
         held, limit = int(state.queues["held"][queue]), int(state.queues["limit"][queue])
         together = int(state.queues["held"][rows.column("cohort") == row.cohort].sum())
         asked = int(job["asked"])
-        kept = self._kept(state, rows, job)
+        kept = self._count_kept(state, rows, job)
         turn = super().standing(state, job, now_ms)
         full = held + asked > limit or together + kept + asked > row.total
         return Standing(
@@ -164,7 +164,7 @@ class Kueue(ReservingPolicy):
             Reason.QuotaExceeded if full else None,
         )
 
-    def _kept(self, state: Any, rows: Any, job: Any) -> int:
+    def _count_kept(self, state: Any, rows: Any, job: Any) -> int:
         """What the first jobs of other queues of its cohort, as of the last cycle, keep from a waiting job."""
         if self.queueing_strategy != "StrictFIFO" or self.reclaim_within_cohort == "Any":
             return 0

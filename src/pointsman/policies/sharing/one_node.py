@@ -50,7 +50,7 @@ def _jobs_on(S: State, n: Int, most: Int) -> Int:
 
 @core
 def _least_free(S: State, a: Int, gpus: Int) -> Int:
-    """The fewest free GPUs, of at least `gpus`, that a node has under alternative `a`; -1 if none has so many."""
+    """Return the fewest free GPUs, but at least `gpus`, that a node has under alternative `a`; -1 if none has."""
     some = np.int64(0)
     for i in range(S.alts[a].pool, S.alts[a].pool_end):
         some |= S.pools[S.ints[i]].some
@@ -60,8 +60,9 @@ def _least_free(S: State, a: Int, gpus: Int) -> Int:
 
 @core
 def _fewest_jobs(S: State, p: Int, free: Int, best: Int) -> Int:
-    """Of the nodes of pool `p` with exactly so many free GPUs, and node `best` (-1: none), that with the fewest jobs,
-    the lowest among equals.
+    """Return the node with the fewest jobs, the lowest index among equals.
+
+    It is one of pool `p` with exactly `free` free GPUs, or node `best` (-1: none).
     """
     P = S.pools[p]
     jobs = _jobs_on(S, best, MANY) if best >= 0 else np.int64(MANY)
@@ -94,7 +95,7 @@ def _free_node(S: State, a: Int, gpus: Int) -> Int:
 
 @core
 def _may_hold(S: State, n: Int, gpus: Int) -> bool:
-    """Whether so many GPUs of node `n` have not several jobs yet."""
+    """Return whether at least `gpus` GPUs of node `n` are held by no more than one job each."""
     left = ~S.nodes[n].shared
     for _ in range(gpus - 1):
         left = without_lowest(left)

@@ -81,8 +81,10 @@ def place_beside(S: State, j: Int, a: Int, only: Int, chosen: Int, need: Int) ->
 
 @cold
 def place_on_any(address: int, j: Int, a: Int, need: Int) -> Int:
-    """The same with `need` GPUs, from the lowest on, that jobs have to themselves and that have room for job `j` at any
-    accumulation. How many there are, up to so many.
+    """Note a place of job `j` under alternative `a`: what is free, and `need` GPUs with one job each, the lowest first.
+
+    These have room for job `j` at some accumulation; it accumulates as the most crowded wants. Return how many there
+    are, at most `need`; if fewer, the place is incomplete.
     """
     S = open_state(address)
     S.g[0].placed = 0

@@ -4,7 +4,7 @@ import os
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from pointsman.engine.jit.compiled_folder import find_place, has_user_cache
+from pointsman.cache_folder import find_place, has_user_cache
 from pointsman.inputs.environment import environment
 
 

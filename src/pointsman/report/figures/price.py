@@ -30,10 +30,10 @@ def draw_price(price: Price, groups: list[Group]) -> Drawing:
     def paint(figure: "Figure") -> str:
         return _paint(figure, price, looks)
 
-    def made() -> Drawing:
+    def make() -> Drawing:
         return Drawing(NAME, TITLE, *draw(NAME, paint, (10.0, 3.6), runs_caption(groups)))
 
-    return replace(attempted(NAME, TITLE, made), section="price")
+    return replace(attempted(NAME, TITLE, make), section="price")
 
 
 def _paint(figure: "Figure", price: Price, looks: dict[str, dict[str, Any]]) -> str:

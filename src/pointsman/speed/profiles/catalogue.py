@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from math import log
 from pathlib import Path
 
@@ -81,6 +81,7 @@ def _read_shipped() -> tuple[Document[CatalogueFile], ...]:
     return tuple(read_document(path, CatalogueFile) for path in sorted(SHIPPED.glob("*.yaml")))
 
 
+@lru_cache(1 << 12)
 def normal(name: str) -> str:
     """`name` as it is compared: lower case, without what people write between words."""
     return "".join(c for c in name.lower() if c.isalnum())

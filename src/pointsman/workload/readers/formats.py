@@ -33,11 +33,11 @@ def formats() -> dict[str, TraceFormat]:
     Raises:
         UsageError: a plug-in that cannot be imported.
     """
-    return {form.name: form for form in _asked()}
+    return {form.name: form for form in _load_formats()}
 
 
-def _asked() -> Iterator[TraceFormat]:
-    """The formats, each imported when detection comes to it."""
+def _load_formats() -> Iterator[TraceFormat]:
+    """Yield the formats; each is imported when detection comes to it."""
     yield from map(_ours, READERS[:2])
     yield from _plugins()
     yield from map(_ours, READERS[2:])
@@ -47,6 +47,7 @@ def _ours(name: str) -> TraceFormat:
     return import_module(f"pointsman.workload.readers.{name}").FORMAT
 
 
+@cache
 def _plugins() -> list[TraceFormat]:
     found = []
     for point in entry_points(group="pointsman.traces"):
@@ -83,7 +84,7 @@ def detected(source: Source) -> TraceFormat:
     Raises:
         InputError: it is something else, named where we know it.
     """
-    for form in _asked():
+    for form in _load_formats():
         with _name_plug_in(form):
             if form.matches(source):
                 return form

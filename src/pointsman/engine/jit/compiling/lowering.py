@@ -113,7 +113,7 @@ _PASSES = (
     typed_passes.NativeLowering,
     typed_passes.NoPythonBackend,
 )
-"""Of Numba's passes those that the core needs, and ours."""
+"""The compiler passes of the core: those of Numba that it needs, and our own."""
 
 
 class Compiler(CompilerBase):  # type: ignore[misc]

@@ -9,6 +9,8 @@ from typing import Any
 from llvmlite import ir
 from numba.core import types
 
+from pointsman.engine.jit.units import wrapper_of
+
 _POINTER = ir.IntType(8).as_pointer()
 _I8, _I32, _I64, _F64, _VOID = ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.DoubleType(), ir.VoidType()
 _BUFFER = ir.LiteralStructType(
@@ -22,11 +24,6 @@ _FORMATS = {types.int64: "lq", types.float64: "d", types.float32: "f", types.int
 """What the buffer protocol calls the elements of arrays."""
 
 
-def prefixed(symbol: str) -> str:
-    """The name of the wrapper of a function."""
-    return f"py.{symbol}"
-
-
 class Wrapper:
     """``PyObject *py.SYMBOL(PyObject *module, PyObject *const *args, Py_ssize_t count)`` (METH_FASTCALL)."""
 
@@ -34,7 +31,7 @@ class Wrapper:
         """Write the wrapper of `callee`, whose arguments and answer have the types of Numba's `signature`."""
         self._context, self._module, self._callee, self._signature = context, module, callee, signature
         kind = ir.FunctionType(_POINTER, [_POINTER, _POINTER.as_pointer(), _I64])
-        self._function = ir.Function(module, kind, prefixed(callee.name))
+        self._function = ir.Function(module, kind, wrapper_of(callee.name))
         self._builder = ir.IRBuilder(self._function.append_basic_block())
         self._wrong, self._failed = (self._function.append_basic_block(name) for name in ("wrong", "failed"))
         self._buffers = [self._builder.alloca(_BUFFER) for kind in signature.args if isinstance(kind, types.Array)]

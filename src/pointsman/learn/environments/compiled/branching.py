@@ -34,28 +34,28 @@ def _copy(source: np.ndarray, copy: np.ndarray) -> None:
     releases_gil=True,
 )
 def worth_of(
-    row: np.ndarray, window: np.ndarray, mask: np.ndarray, desk: np.ndarray, arena: np.ndarray, windows: np.ndarray,
+    row: np.ndarray, window: np.ndarray, mask: np.ndarray, sims: np.ndarray, states: np.ndarray, windows: np.ndarray,
     masks: np.ndarray, answers: np.ndarray, rules: np.ndarray, actions: np.ndarray, weights: np.ndarray, span: float,
     worth: np.ndarray,
 ) -> None:  # fmt: skip
     """Write what each of `actions` is worth in the simulation of which `row` are the words: the rewards of the next
     `span` ms, less what those that run then have still to lose. The copy is simulation 0 of the others.
     """
-    S = open_state(desk[0, ADDRESS])
+    S = open_state(sims[0, ADDRESS])
     for k in range(actions.shape[0]):
-        _copy(row, arena[0])
+        _copy(row, states[0])
         _copy(window, windows[0])
         _copy(mask, masks[0])
-        S.g[0].address = desk[0, ADDRESS]
-        desk[0, OVER] = 0
+        S.g[0].address = sims[0, ADDRESS]
+        sims[0, OVER] = 0
         began = S.g[0].now
         spent = 0.0
         worth[k] = 0.0
         action = actions[k]
-        while spent <= span and desk[0, OVER] == 0:
-            _step_one(np.int64(0), desk, action, windows[0], masks[0], answers[0], rules)
+        while spent <= span and sims[0, OVER] == 0:
+            _step_one(np.int64(0), sims, action, windows[0], masks[0], answers[0], rules)
             worth[k] += answers[0, REWARD]
             spent += answers[0, ELAPSED]
-            if desk[0, OVER] == 0:
+            if sims[0, OVER] == 0:
                 action = usual(S, windows[0, 0], masks[0], weights)
         worth[k] -= _still_to_lose(S, began) / (S.g[0].gpus * params(S).tau_ms)

@@ -52,8 +52,9 @@ def _mark(S: State, n: Int, mask: Int, chosen: bool) -> None:
 
 @core
 def _keeps_shape(S: State, n: Int, chosen: Int, per_node: Int, begun: Int, nodes: Int) -> bool:
-    """Whether a gang of so many `nodes`, `begun` of which give GPUs, may have one more of node `n`, of which `chosen`
-    are its own.
+    """Return whether a gang with a shape may have one more GPU of node `n`, of which it has `chosen`.
+
+    The gang needs `per_node` GPUs on each of `nodes` nodes; `begun` of them give GPUs already.
     """
     if chosen > 0:
         return chosen < per_node
@@ -112,7 +113,7 @@ def look(S: State, window: np.ndarray, mask: np.ndarray, rules: np.ndarray) -> b
 
 @core
 def is_choice(S: State, window: np.ndarray, mask: np.ndarray, rules: np.ndarray) -> bool:
-    """The same where there is something to look at."""
+    """Do what `look` does, if a GPU is free and a job waits; return whether there is a decision to make."""
     return S.g[0].free > 0 and S.g[0].pending > 0 and look(S, window, mask, rules)
 
 

@@ -3,8 +3,8 @@
 from pointsman.policies.placers.declared import Placer, PlacerMemory, WhileRunning
 from pointsman.policies.sdk import OPEN, OfGpu, Record, flag, number, numbers, part, view_of, whole
 
-ADDRESS, TURN, NEXT, EPISODE, OVER, REFUSED, DESK = 0, 1, 2, 3, 4, 5, 6
-"""Columns of `desk`, one row a simulation: its handle; how many episodes have begun; the episode asked for (-1: the
+ADDRESS, TURN, NEXT, EPISODE, OVER, REFUSED, SIM_COLUMNS = 0, 1, 2, 3, 4, 5, 6
+"""Columns of `sims`, one row a simulation: its handle; how many episodes have begun; the episode asked for (-1: the
 next in order); the one it is in; whether that is over; how often the engine refused what the mask allowed; how many
 columns.
 """
@@ -14,7 +14,7 @@ REWARD, ELAPSED, TERMINATED, TRUNCATED, ANSWER = 0, 1, 2, 3, 4
 
 REWARDING, HORIZON, HOW, SLOTS, UNITS, TRACE_AT, RULES = 0, 1, 2, 3, 4, 5, 6
 """Entries of `rules`: the address of the reward's code, ms until episodes are cut, the GPU picker, jobs of the window,
-what a place is made of, where the trace stands in a row of the arena."""
+what a place is made of, where the trace stands in a row of `states`."""
 
 CONFIGURED = -1
 """The GPU picker that is the engine's own placement."""

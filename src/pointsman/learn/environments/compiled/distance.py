@@ -8,7 +8,7 @@ from pointsman.learn.environments.compiled.columns import params
 
 @core
 def cost(S: State, j: Int) -> float:
-    """Of the GPUs that job `j` has: so much for each rack, node and GPU (``semantics.md`` §12)."""
+    """Return what the GPUs of job `j` cost in communication, by racks, nodes and GPUs (``semantics.md`` §12)."""
     J = S.jobs[j]
     S.g[0].attempt += 1
     racks = np.int64(0)
@@ -24,8 +24,9 @@ def cost(S: State, j: Int) -> float:
 
 @core
 def nearness(S: State, j: Int) -> float:
-    """1 where no gang of so many GPUs can cost less on the empty cluster, 0 where none can cost more, and for one
-    GPU.
+    """Return how near to each other the GPUs of job `j` are, by their communication cost.
+
+    1 is the least cost of a gang of as many GPUs on the empty cluster, 0 the greatest. For a single GPU it is 0.
     """
     n = S.jobs[j].gpus
     least = params(S).least_cost[n]

@@ -74,23 +74,25 @@ def _clear(sums: Any) -> None:
 
 
 @cold
-def _renew(e: Int, desk: np.ndarray, arena: np.ndarray, first: np.ndarray, bank: np.ndarray, k: Int, at: Int) -> None:
+def _renew(
+    e: Int, sims: np.ndarray, states: np.ndarray, first: np.ndarray, episodes: np.ndarray, k: Int, at: Int
+) -> None:
     """Simulation `e` is as before its first event, with the jobs of episode `k`."""
-    address = desk[e, ADDRESS]
+    address = sims[e, ADDRESS]
     S = open_state(address)
     for j in range(S.g[0].slots):
         S.jobs[j].dirty = 0
     _clear(memory(S).sums.as_numbers)
     _clear(memory(S).episode.as_numbers)
     for i in range(first.shape[0]):
-        arena[e, i] = first[i]
-    for i in range(1, bank.shape[1]):
-        arena[e, at + i - 1] = bank[k, i]
+        states[e, i] = first[i]
+    for i in range(1, episodes.shape[1]):
+        states[e, at + i - 1] = episodes[k, i]
     memory(S).draws.seed = k
     memory(S).draws.count = 0
     S.g[0].address = address
     empty_heap(open_world(address))
-    open_world(address).clock[0].jobs = bank[k, 0]
+    open_world(address).clock[0].jobs = episodes[k, 0]
 
 
 @core
@@ -153,18 +155,18 @@ def step_of(choice: ModuleType) -> tuple[Function, Function]:
 
     @core
     def step_one(
-        e: Int, desk: np.ndarray, action: Int, window: np.ndarray, mask: np.ndarray, answer: np.ndarray,
+        e: Int, sims: np.ndarray, action: Int, window: np.ndarray, mask: np.ndarray, answer: np.ndarray,
         rules: np.ndarray,
     ) -> None:  # fmt: skip
         """Simulation `e` does `action` and goes on to its next decision."""
-        address = desk[e, ADDRESS]
+        address = sims[e, ADDRESS]
         S = open_state(address)
         answer[REWARD] = 0.0
         answer[ELAPSED] = 0.0
         action = _valid(S, action, mask)
         passed = waits(action, window, mask)
         if not passed and not carry_out(S, address, action, window, rules):
-            desk[e, REFUSED] += 1
+            sims[e, REFUSED] += 1
             passed = True  # else it would be asked the same for ever
         end = np.int64(GOES_ON)
         if passed or not is_choice(S, window, mask, rules):
@@ -176,7 +178,7 @@ def step_of(choice: ModuleType) -> tuple[Function, Function]:
         M.episode.steps += 1.0
         answer[TERMINATED] = 1.0 if end == DRAINED else 0.0
         answer[TRUNCATED] = 1.0 if end == CUT else 0.0
-        desk[e, OVER] = 1 if end != GOES_ON else 0
+        sims[e, OVER] = 1 if end != GOES_ON else 0
 
     return step_one, go_on
 
@@ -187,19 +189,19 @@ def unit_of(choice: ModuleType) -> list[Function]:
 
     @cold
     def begin_one(
-        e: Int, desk: np.ndarray, arena: np.ndarray, first: np.ndarray, bank: np.ndarray, orders: np.ndarray,
+        e: Int, sims: np.ndarray, states: np.ndarray, first: np.ndarray, episodes: np.ndarray, orders: np.ndarray,
         window: np.ndarray, mask: np.ndarray, answer: np.ndarray, rules: np.ndarray,
     ) -> None:  # fmt: skip
         """Simulation `e` begins its next episode and goes on to its first decision."""
-        k = desk[e, NEXT]
+        k = sims[e, NEXT]
         if k < 0:
-            k = orders[e, desk[e, TURN] % orders.shape[1]]
-            desk[e, TURN] += 1
-        desk[e, NEXT] = -1
-        desk[e, EPISODE] = k
-        _renew(e, desk, arena, first, bank, k, rules[TRACE_AT])
-        end = go_on(desk[e, ADDRESS], window, mask, answer, rules)
-        desk[e, OVER] = 1 if end == FAILED else 0
+            k = orders[e, sims[e, TURN] % orders.shape[1]]
+            sims[e, TURN] += 1
+        sims[e, NEXT] = -1
+        sims[e, EPISODE] = k
+        _renew(e, sims, states, first, episodes, k, rules[TRACE_AT])
+        end = go_on(sims[e, ADDRESS], window, mask, answer, rules)
+        sims[e, OVER] = 1 if end == FAILED else 0
         for i in range(answer.shape[0]):
             answer[i] = 0.0
 
@@ -209,18 +211,18 @@ def unit_of(choice: ModuleType) -> list[Function]:
         releases_gil=True,
     )
     def step_all(
-        desk: np.ndarray, arena: np.ndarray, first: np.ndarray, bank: np.ndarray, orders: np.ndarray,
+        sims: np.ndarray, states: np.ndarray, first: np.ndarray, episodes: np.ndarray, orders: np.ndarray,
         actions: np.ndarray, windows: np.ndarray, masks: np.ndarray, answers: np.ndarray, metrics: np.ndarray,
         rules: np.ndarray, begin: Int, end: Int,
     ) -> None:  # fmt: skip
         """Simulations `begin` to before `end` do their actions; those that are over begin anew (NEXT_STEP)."""
         for e in range(begin, end):
-            if desk[e, OVER] != 0:
-                begin_one(e, desk, arena, first, bank, orders, windows[e], masks[e], answers[e], rules)
+            if sims[e, OVER] != 0:
+                begin_one(e, sims, states, first, episodes, orders, windows[e], masks[e], answers[e], rules)
                 continue
-            step_one(e, desk, actions[e], windows[e], masks[e], answers[e], rules)
-            if desk[e, OVER] != 0:
-                episode = memory(open_state(desk[e, ADDRESS])).episode.as_numbers
+            step_one(e, sims, actions[e], windows[e], masks[e], answers[e], rules)
+            if sims[e, OVER] != 0:
+                episode = memory(open_state(sims[e, ADDRESS])).episode.as_numbers
                 for i in range(episode.shape[0]):
                     metrics[e, i] = episode[i]
 
@@ -230,12 +232,12 @@ def unit_of(choice: ModuleType) -> list[Function]:
         releases_gil=True,
     )
     def begin_all(
-        desk: np.ndarray, arena: np.ndarray, first: np.ndarray, bank: np.ndarray, orders: np.ndarray,
+        sims: np.ndarray, states: np.ndarray, first: np.ndarray, episodes: np.ndarray, orders: np.ndarray,
         windows: np.ndarray, masks: np.ndarray, answers: np.ndarray, rules: np.ndarray,
     ) -> None:  # fmt: skip
         """All simulations whose OVER says so begin their next episode."""
-        for e in range(desk.shape[0]):
-            if desk[e, OVER] != 0:
-                begin_one(e, desk, arena, first, bank, orders, windows[e], masks[e], answers[e], rules)
+        for e in range(sims.shape[0]):
+            if sims[e, OVER] != 0:
+                begin_one(e, sims, states, first, episodes, orders, windows[e], masks[e], answers[e], rules)
 
     return [step_all, begin_all]

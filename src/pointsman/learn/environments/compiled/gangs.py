@@ -41,8 +41,8 @@ waiting = view_of(WhileWaiting)
 FORWARD, WAIT, ACTIONS = range(MOST_CANDIDATES, MOST_CANDIDATES + 3)
 """Actions: first the candidates."""
 AGAIN_SHARE, LEAST_MS = 0.1, 60_000.0
-"""A job that waits is asked for again after this share of its duration, or of the time since it came if that is longer,
-and at least so many ms (ours).
+"""When a decision about a job that waits is due again: after this share of its duration, or of its wait so far if that
+is longer, but not before `LEAST_MS` have passed (ours).
 """
 WAITED = int(Event.SUBMIT)
 """As what a job that is to wait is followed: it is to be called when it will be overdue."""
@@ -149,7 +149,7 @@ def look(S: State, window: np.ndarray, mask: np.ndarray, rules: np.ndarray) -> b
 
 @core
 def is_choice(S: State, window: np.ndarray, mask: np.ndarray, rules: np.ndarray) -> bool:
-    """The same where there is something to look at; if there is no job to be decided about, the cycle is over."""
+    """Do what `look` does, if a GPU is free and a job waits. Return whether there is a decision; else end the cycle."""
     some = S.g[0].free > 0 and S.g[0].pending > 0 and look(S, window, mask, rules)
     if not some:
         end_cycle(S)

@@ -22,15 +22,16 @@ def unit_of(observation: ModuleType) -> list[Callable[..., Any]]:
     observe = observation.observe
 
     @exported("void(int64[:, ::1], int64[:, ::1], float32[:, ::1], int64, int64)", releases_gil=True)
-    def observe_all(desk: np.ndarray, windows: np.ndarray, out: np.ndarray, begin: Int, end: Int) -> None:
+    def observe_all(sims: np.ndarray, windows: np.ndarray, out: np.ndarray, begin: Int, end: Int) -> None:
         """Write what simulations `begin` to before `end` look like, a row each."""
         for e in range(begin, end):
-            observe(open_state(desk[e, ADDRESS]), windows[e], out[e])
+            observe(open_state(sims[e, ADDRESS]), windows[e], out[e])
 
     @exported("boolean(int64, int64[::1], int8[::1], float32[::1])")
     def look(address: Int, window: np.ndarray, mask: np.ndarray, out: np.ndarray) -> bool:
-        """The same of one state whatever loop it is run by, with its window and mask (PickJob's); whether any job can
-        start.
+        """Write what one state looks like, and fill its window and mask as PickJob does.
+
+        The state may be of any loop. Return whether any job can start.
         """
         S = open_state(address)
         some = picking.look(S, window, mask, window)

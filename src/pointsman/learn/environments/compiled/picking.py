@@ -23,7 +23,7 @@ def look(S: State, window: np.ndarray, mask: np.ndarray, rules: np.ndarray) -> b
 
 @core
 def is_choice(S: State, window: np.ndarray, mask: np.ndarray, rules: np.ndarray) -> bool:
-    """The same where there is something to look at."""
+    """Do what `look` does, if some waiting job can start; return whether there is a decision to make."""
     return some_can_start(S) and look(S, window, mask, rules)
 
 

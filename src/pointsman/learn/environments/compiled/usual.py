@@ -13,7 +13,7 @@ from pointsman.policies.placers.waiting.patience import is_patient
 
 @core
 def _cost(S: State, i: Int, weights: np.ndarray) -> float:
-    """Of candidate `i`, by weights of its features."""
+    """Return the cost of candidate `i`: the weighted sum of its features."""
     total, features = 0.0, features_of(S, i).as_numbers
     for f in range(FEATURES):
         total += weights[f] * features[f]

@@ -82,9 +82,11 @@ def _least_known(S: State, f: Int, j: Int, uncertainty: np.ndarray) -> float:
 def weigh(
     address: Int, f: Int, j: Int, mask: np.ndarray, uncertainty: np.ndarray, slowness: np.ndarray, unknown: np.ndarray
 ) -> None:
-    """Of each candidate of job `j`, which have just been measured, write its `slowness`, how many times as long it
-    takes with the harm it does, and how `unknown` its nodes are by the `uncertainty` of the rows of factor `f`. Of one
-    that `scorer` would not consider, infinity and 0.
+    """Write the `slowness` of each candidate of job `j`, and how `unknown` its nodes are.
+
+    The candidates have just been measured. `slowness` is 1 plus the forecast slow-down of the job and the harm to
+    others; `unknown` goes by the `uncertainty` of the rows of factor `f`. A candidate that `scorer` would not consider
+    has the slowness infinity, and 0.
     """
     S = open_state(address)
     a = alternative_with_room(S, S.jobs[j].cls)

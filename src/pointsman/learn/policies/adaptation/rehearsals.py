@@ -1,5 +1,6 @@
 """Environments in which a policy rehearses: jobs like those that came, slowed as it expects."""
 
+import json
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from pointsman.cluster.cluster import Cluster
 from pointsman.learn.environments.place_gang import PlaceGangVectorEnv
 from pointsman.learn.environments.workloads import Listed
-from pointsman.speed.interference.learned.file import learned_yaml
+from pointsman.speed.interference.learned.file import learned_document
 from pointsman.workload import Workload
 
 if TYPE_CHECKING:
@@ -44,10 +45,12 @@ def rehearsals(
 
 @contextmanager
 def written(spec: "LearnedSpec") -> Generator[Path]:
-    """A file of it, while several sets of simulations are made: reading one takes longer than the rest."""
+    """A file of it, while several sets of simulations are made: reading one takes longer than the rest. It is JSON,
+    which is YAML, and is written in no time.
+    """
     with TemporaryDirectory() as folder:
         path = Path(folder) / "expected.yaml"
-        path.write_text(learned_yaml(path.stem, spec.source, list(spec.servers)), encoding="utf-8")
+        path.write_text(json.dumps(learned_document(path.stem, spec.source, list(spec.servers))), encoding="utf-8")
         yield path
 
 

@@ -41,8 +41,9 @@ def _begin_row(S: State, row: Int, like: Int) -> None:
 
 @core
 def _row(S: State, gpus: Int, power: Int) -> Int:
-    """The row that has, of each node, a time before which it has not so many GPUs open for `2 ** power` ms, and the
-    segment that begins there.
+    """Return the row of lower bounds for `gpus` GPUs and `2 ** power` ms; begin it if there is none.
+
+    For each node it has a time before which fewer GPUs are open for so long, and the segment that begins then.
     """
     A = plan_of(S)
     if A.row_of[gpus, power] > 0:
@@ -59,7 +60,7 @@ def _row(S: State, gpus: Int, power: Int) -> Int:
 
 @core
 def _stays_open(A: Plan, s: Int, gpus: Int, end: float) -> bool:
-    """Whether so many GPUs are open from segment `s` on up to `end`."""
+    """Return whether the same `gpus` GPUs or more are open from the begin of segment `s` to `end` (ms)."""
     mask = A.segments[s].gpus
     while count(mask) >= gpus:
         s = A.segments[s].later
@@ -94,8 +95,9 @@ def _raise_bound(A: Plan, B: Bound, gpus: Int, length: float, bound: float) -> I
 
 @core
 def _opening(A: Plan, s: Int, gpus: Int, length: float, time: float, bound: float) -> float:
-    """When a node first has so many GPUs open for `length` ms, from segment `s` and `time` on; infinite if not before
-    `bound`.
+    """Return when (ms) a node first has `gpus` GPUs open for `length` ms, from segment `s` and `time` on.
+
+    Infinite if that is not before `bound`.
     """
     while s >= 0:
         begin = max(time, A.segments[s].begin)
@@ -124,8 +126,9 @@ def _keep_least(A: Plan, last: Int, time: float) -> None:
 
 @core
 def _nodes_open(S: State, a: Int, gpus: Int, many: Int, length: float, time: float) -> float:
-    """When the last of so many nodes first has so many GPUs open for `length` ms, from `time` on: a lower bound on when
-    all have.
+    """Return when (ms) the last of `many` nodes first has `gpus` GPUs open for `length` ms, from `time` on.
+
+    This is a lower bound on when all of them have these GPUs open at once.
     """
     if many > S.nodes.shape[0]:
         return np.inf

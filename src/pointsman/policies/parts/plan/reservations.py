@@ -29,7 +29,7 @@ PARTS_PER_JOB, MORE_PARTS = 32, 4096
 """Room for parts: a plan that has no more counts as full."""
 MOST_GPUS, POWERS = 64, 32
 MOST_SIZE = 131_072
-"""Of eight times the nodes and four times the GPUs of a cluster whose nodes have timelines."""
+"""Bound on the size of a cluster whose nodes have timelines: eight times its nodes plus four times its GPUs."""
 
 
 class Reservation(Record):
@@ -58,7 +58,7 @@ class Segment(Record):
 
 
 class Bound(Record):
-    """What is known of when a node has so many GPUs open for so long (`openings`)."""
+    """A lower bound on when a node has a number of GPUs open for a length of time (`openings`)."""
 
     time = number("not before", unit="ms")
     segment = bits("that begins then; -1")
@@ -97,7 +97,7 @@ memory = view_of(PlanningMemory)
 
 
 def plan_lengths(depth: int) -> dict[str, int]:
-    """Lengths of the open arrays of a memory with a plan of so many reservations."""
+    """Return the lengths of the open arrays of a memory whose plan has room for `depth` reservations."""
     parts = depth * PARTS_PER_JOB + MORE_PARTS
     lengths = {"reservations": depth, "by_begin": depth, "by_end": depth, "parts": parts}
     search = {"segments": 2 * parts + MOST_SIZE // 4, "bounds": 3 * MOST_SIZE // 8, "soonest": MOST_SIZE // 8}
@@ -108,7 +108,7 @@ class Reserved(NamedTuple):
     """A reservation of the plan."""
 
     slot: int
-    """Of the job."""
+    """Slot of the job."""
     begin_ms: float
     """Infinite if no GPUs are planned for it."""
     gpus: dict[int, int]

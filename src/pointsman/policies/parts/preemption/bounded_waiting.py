@@ -20,9 +20,9 @@ from pointsman.policies.parts.preemption.overdue import append_overdue, crowding
 from pointsman.policies.sdk import NEVER, Int, State, core, note_worse, set_alarm, view_of, wake_at
 
 MOST_DOUBLINGS = 10
-"""Of the time for which a job is passed over after grants that were of no use."""
+"""Limit on how many times the time doubles for which a job is passed over after grants that were of no use."""
 FIRST_KEY = -(2.0**62)
-"""Of a waiting job with a grant: below that of all others."""
+"""Key of a waiting job with a grant: below that of all others."""
 
 
 params, memory = view_of(EvictingPolicy), view_of(WaitingMemory)

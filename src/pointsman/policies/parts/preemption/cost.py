@@ -27,15 +27,16 @@ class Budget(Record):
 
 @core
 def _cost_of_losing(S: State, lost: float, done: float) -> float:
-    """Of a preemption that loses so much work, or all that is done, for each GPU in ms."""
+    """Return the cost (ms for each GPU) of a preemption: work lost, at most `done`, and to stop, start and restore."""
     g = S.g[0]
     return np.float64(min(lost, done) + g.stop_ms + g.start_ms + g.restore_ms)
 
 
 @core
 def cost_ms(S: State, done: float) -> float:
-    """Of the preemption of a job that has done so much, for each of its GPUs; where it loses its work since the last
-    checkpoint, half of what lies between two.
+    """Return the cost (ms for each GPU) of the preemption of a job that has done the work `done` (ms).
+
+    If it loses its work since the last checkpoint, that is taken to be half a checkpoint interval.
     """
     g = S.g[0]
     lost = g.lost_ms + (0.5 * g.checkpoint_ms if g.loses_since_checkpoint else 0.0)
@@ -50,8 +51,9 @@ def surcharge(S: State, j: Int, weight: float) -> float:
 
 @core
 def cost_now_ms(S: State, j: Int, done: float) -> float:
-    """Of the preemption of running job `j`, which has done so much, for each of its GPUs: the most until it has done
-    `cost_changes_at`.
+    """Return the cost (ms for each GPU) of the preemption of running job `j`, which has done the work `done` (ms).
+
+    It is the greatest cost until the job has done `cost_changes_at`.
     """
     g = S.g[0]
     if not g.loses_since_checkpoint:

@@ -30,7 +30,7 @@ PATIENCE_MEANING = (
 
 
 class WaitingMemory(Record):
-    """Of jobs that wait (`bounded_waiting`)."""
+    """What is kept about jobs that wait (`bounded_waiting`)."""
 
     overdue = part(OverdueJobs, "those that have waited longer than their limits")
     granted_gpus = whole("what jobs with a grant request")

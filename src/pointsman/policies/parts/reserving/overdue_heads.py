@@ -45,7 +45,7 @@ from pointsman.policies.sdk import (
 
 FINISH, CANCEL, LEVEL, TIMER = (int(e) for e in (Event.FINISH, Event.CANCEL, Event.LEVEL, Event.TIMER))
 MOST_OVERRUN = 2.0
-"""A shadow time that has passed by so many times the patience is given up for a later one."""
+"""A shadow time that has passed by more than this multiple of the patience is given up for a later one."""
 
 
 class ReservingMemory(Record):

@@ -17,7 +17,7 @@ _ONE = 65536.0
 
 @core
 def _bucket(ran: Int, estimate: float) -> Int:
-    """That of a job that has run for `ran` ms: the exponent of the ratio, and its first four bits."""
+    """Return the bucket of a job that has run for `ran` ms: the exponent of the ratio, and its first four bits."""
     ratio = max(1.0, _ONE * ran / max(1.0, estimate))
     return min((np.float64(ratio).view(np.int64) >> _SHIFT) - _ZERO, np.int64(RUN_TIME_BUCKETS - 1))
 
@@ -37,8 +37,10 @@ def learn_run_time(S: State, j: Int, run_times: Any) -> None:
 
 @core
 def run_ratio(ran: Int, estimate: float, quantile: float, run_times: Any) -> float:
-    """How many times its estimate a job runs in all that has run for `ran` ms: a quantile of the completed jobs that
-    ran so many times theirs. Without any: twice as long as it has run, or its estimate.
+    """Return the predicted ratio of the run time to the estimate (ms) of a job that has run for `ran` ms.
+
+    It is a quantile of the ratios of the completed jobs that ran as many times their estimates or longer. Without any,
+    the job is predicted to run twice as long as it has run, and at least its estimate.
     """
     longer = 0.0
     first = _bucket(ran, estimate)

@@ -76,7 +76,7 @@ def _add_nodes(S: State, a: Int, need: Int) -> Int:
 
 @core
 def _next_rack(S: State, a: Int, need: Int, last: Int) -> Int:
-    """Of the racks with room the one that is next after rack `last` (-1: none was), by free GPUs, then by index."""
+    """Return the next rack with room after rack `last` (-1: none was), by free GPUs, then by index; -1 if none is."""
     least = free_in(S, S.alts[a], last) if last >= 0 else need
     best = np.int64(-1)
     fewest = np.int64(LARGEST)

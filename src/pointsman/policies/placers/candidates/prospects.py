@@ -41,7 +41,7 @@ def _busy_ms(S: State, gpu: Int) -> float:
 
 @core
 def _ms_until_free(S: State, n: Int, need: Int) -> float:
-    """In how many ms node `n` will have so many of its GPUs free, if no other job comes."""
+    """Return in how many ms node `n` will have `need` of its GPUs free, if no other job arrives."""
     N = S.nodes[n]
     least = np.inf
     for x in range(N.gpu0, N.gpu0 + N.gpus):
@@ -63,7 +63,7 @@ def _serves(S: State, a: Int, n: Int, need: Int) -> bool:
 
 @core
 def _ms_until_nodes(S: State, a: Int, need: Int, many: Int, within_racks: bool) -> float:
-    """In how many ms so many nodes, perhaps of one rack, will have `need` GPUs free each."""
+    """Return in how many ms `many` nodes, of one rack if `within_racks`, will have `need` GPUs free each."""
     least = np.inf
     for n in range(S.nodes.shape[0]):
         if not _serves(S, a, np.int64(n), need):

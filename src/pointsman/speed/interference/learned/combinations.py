@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import combinations_with_replacement
 from math import log2
 from typing import NamedTuple
@@ -67,6 +68,7 @@ def most_others(models: int) -> int:
     return int(53 / log2(models + 1))
 
 
+@lru_cache(1 << 16)
 def combination_of(model: str, text: str) -> Combination:
     """What `text` says of a job of `model`.
 

@@ -185,10 +185,15 @@ def _document(path: str, written: tuple[int, int] | None) -> Document[LearnedFil
     return read_document(path, LearnedFile)
 
 
+def learned_document(name: str, source: str, servers: list[ServerFigures]) -> dict[str, Any]:
+    """The figures as such a file has them."""
+    spec = {"source": source, "servers": [_plain(server) for server in servers]}
+    return {"apiVersion": "pointsman/v1", "kind": KIND, "metadata": {"name": name}, "spec": spec}
+
+
 def learned_yaml(name: str, source: str, servers: list[ServerFigures]) -> str:
     """The figures as such a file."""
-    spec = {"source": source, "servers": [_plain(server) for server in servers]}
-    document = {"apiVersion": "pointsman/v1", "kind": KIND, "metadata": {"name": name}, "spec": spec}
+    document = learned_document(name, source, servers)
     return yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=160, default_flow_style=False)
 
 

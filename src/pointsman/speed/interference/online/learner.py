@@ -57,7 +57,7 @@ class InterferenceLearner:
         """What is known now, to begin with another time; of servers that this run has not, what was known before."""
         mine = zip(self.servers, self.of_server, strict=True)
         elsewhere = [one for server, one in self._before.items() if server not in self.servers]
-        return [experience_of(server, one.known, one.seen) for server, one in mine] + elsewhere
+        return [experience_of(server, one.known, one.observations) for server, one in mine] + elsewhere
 
     def see(self, rows: Ints, slow_downs: Floats) -> None:
         """Takes in that combinations `rows` (n) of the table were seen, `slow_downs` (n) times as slow as alone."""

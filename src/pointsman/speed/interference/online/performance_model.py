@@ -115,8 +115,8 @@ class PerformanceModel:
         self.refit()
 
     @property
-    def seen(self) -> dict[Combination, Seen]:
-        """All that was seen, before this run too."""
+    def observations(self) -> dict[Combination, Seen]:
+        """Each combination that was observed, in this run or before."""
         rows = np.flatnonzero(self.visits).tolist()
         return {self.combinations[row]: Seen(float(self._seen[row]), int(self.visits[row])) for row in rows}
 

@@ -9,18 +9,18 @@ from pointsman.learn.environments.compiled.features.scale import ROWS, of_gpus, 
 from pointsman.policies.parts.time_left import ms_left
 
 COLUMNS = 64
-"""Of the image of the cluster: each is a 64th of the GPUs, racks side by side; a GPU has several where there are
-fewer."""
+"""Columns of the image of the cluster. Each is a 64th of the GPUs, racks side by side. On a cluster of fewer GPUs, a
+GPU has several columns."""
 BLOCK = 8
 """Columns of a job in the image of the queue."""
 HEIGHT, WIDTH = 16, 8
-"""Of the image of the topology."""
+"""Size of the image of the topology."""
 CELLS = HEIGHT * WIDTH
 
 
 @core
 def _stripe(i: Int, parts: Int, cells: Int) -> tuple[Int, Int]:
-    """The cells, from the first to before the last, of part `i` of so many: one, or several where cells are more."""
+    """Return the cells of part `i` of `parts`, as the first and the one after the last: at least one cell."""
     first = i * cells // parts
     return first, max(first + 1, (i + 1) * cells // parts)
 

@@ -7,8 +7,7 @@ from pointsman.engine.sdk.environments import COMPILING, Int, State, core
 SHORTEST_MS, LONGEST_MS = 60_000.0, 864_000_000.0
 """A minute and ten days: times are told between them."""
 ROWS = 20
-"""Of images with time: now, and then 19 times as far apart from each other, in the measure of `log2`, up to the
-longest."""
+"""Rows of images with a time axis: now, and then 19 times at equal logarithmic distances, up to the longest."""
 
 if not COMPILING:
 

@@ -92,7 +92,7 @@ def _write_candidates(S: State, j: Int, out: np.ndarray, at: Int, touched: Int) 
 
 @core
 def _write_gpu(S: State, k: Int, out: np.ndarray, at: Int) -> None:
-    """Of the job on it: that there is one, GPUs, whether it is on several nodes, what it has left, gradients, rate."""
+    """Write what runs on a GPU: 1, then of job `k` its GPUs, whether it spans nodes, time left, gradients and rate."""
     K = S.jobs[k]
     out[at] = 1.0
     out[at + 1] = of_gpus(S, K.gpus)

@@ -40,7 +40,7 @@ def shapes(slots: int) -> dict[str, tuple[int, ...]]:
 
 @core
 def _vertex(i: Int, many: Int, room: Int) -> Int:
-    """The vertex of thing `i` of so many, where there is room for `room`."""
+    """Return the vertex of node or rack `i` of `many`: its own, or one of `room` that it shares with neighbours."""
     return i if many <= room else i * room // many
 
 

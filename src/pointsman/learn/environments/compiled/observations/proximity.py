@@ -17,8 +17,11 @@ LONGEST_MS = 50 * 241_500.0
 
 
 def shapes(slots: int) -> dict[str, tuple[int, ...]]:
-    """Of each GPU or node: the share `chosen` for this job, the share `free`, the `remaining` time of what runs there;
-    of the `job` its length, its GPUs, and how many of them it still needs.
+    """Return the shapes of the arrays of an observation.
+
+    `chosen`, `free` and `remaining` have an entry for each GPU or node: the share of it that is chosen for this job,
+    the share that is free, and the remaining time of what runs there. `job` is the job's length, its GPUs, and how many
+    of them it still needs.
     """
     return {"chosen": (PLACES,), "free": (PLACES,), "remaining": (PLACES,), "job": (3,)}
 

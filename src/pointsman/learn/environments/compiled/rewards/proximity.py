@@ -12,5 +12,5 @@ def flow(S: State) -> float:
 
 @core
 def at_start(S: State, j: Int) -> float:
-    """From 0, the farthest that so many GPUs can be from each other, to 1, the closest; 0 for a single GPU."""
+    """Return how near to each other the GPUs of job `j` are, from 0 (farthest) to 1 (nearest); 0 for a single GPU."""
     return nearness(S, j)

@@ -1,8 +1,8 @@
-"""Where compiled code is kept, and why what lies there may be trusted.
+"""Where compiled code, published logs and fonts are kept, and why what lies there may be trusted.
 
-Compiled code is kept as pickles, and reading a pickle can run any code. It is therefore only read from a folder that
-belongs to this user and that no other user may write to, in a folder of which the same is true. Folders further up are
-not looked at: which of them to trust is the choice of the user who named them.
+Machine code that is loaded is run. It is therefore only read from a folder that belongs to this user and that no other
+user may write to, in a folder of which the same is true. Folders further up are not looked at: which of them to trust
+is the choice of the user who named them.
 """
 
 import atexit

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pointsman.engine.jit.compiled_folder import HOME, PRIVATE, find_place
+from pointsman.cache_folder import HOME, PRIVATE, find_place
 from pointsman.errors import UsageError
 
 NOBODY = 65534
@@ -157,7 +157,7 @@ def test_a_folder_of_another_user_is_not_used(here: Path, monkeypatch: pytest.Mo
 
 def test_a_private_folder_is_shared_with_processes_and_removed_at_exit(here: Path) -> None:
     without_home(here).write_text("a file")
-    find = "from pointsman.engine.jit.compiled_folder import find_place; print(*find_place()[::2])"
+    find = "from pointsman.cache_folder import find_place; print(*find_place()[::2])"
     twice = f"{find}; import subprocess, sys; sys.stdout.flush(); subprocess.run([sys.executable, '-c', {find!r}])"
     environment = {**os.environ, "TMPDIR": str(here / "tmp")}
     done = subprocess.run([sys.executable, "-c", twice], env=environment, capture_output=True, text=True, check=True)
