@@ -149,9 +149,31 @@ def test_a_policy_that_is_told_the_truth_is_no_advice(command: Command, site: Pa
     assert f"--policy {policy}: it requires true durations, which no scheduler knows" in done.err
 
 
-def test_jobs_without_limits_are_said_to_make_the_model_know_more(command: Command, site: Path) -> None:
-    rows = lines_of(Path("sacct.txt"))
-    rows[3][10] = "UNLIMITED"
-    Path("sacct.txt").write_text("\n".join("|".join(row) for row in rows))
+def rewritten(field: str, cell: str, rows: slice) -> None:
+    """The log with another cell in some of its rows."""
+    header, *jobs = lines_of(Path("sacct.txt"))
+    for row in jobs[rows]:
+        row[header.index(field)] = cell
+    Path("sacct.txt").write_text("\n".join("|".join(row) for row in (header, *jobs)))
+
+
+def test_a_job_without_a_limit_counts_as_a_year_long(command: Command, site: Path) -> None:
+    rewritten("TimelimitRaw", "UNLIMITED", slice(2, 4))
+    found, _ = advised(command, *WITH_CONF)
+    assert "2 jobs without a time limit count as a year long, as in Slurm's backfilling." in found["untold"]
+    assert found["comparison"]["rows"][1]["knowledge"] == "estimate limit"
+
+
+def test_a_log_without_limits_makes_a_model_that_knows_more_than_slurm(command: Command, site: Path) -> None:
+    rewritten("TimelimitRaw", "UNLIMITED", slice(None))
     done = command("advise", *WITH_CONF)
-    assert "The log has no time limit for 1 job: the model backfills by true durations" in done.out
+    assert "The log has no time limits: the model backfills by true durations, which Slurm lacks." in done.out
+
+
+def test_a_quiet_log_says_too_little(command: Command, site: Path) -> None:
+    text = Path("sacct.txt").read_text().splitlines()
+    Path("sacct.txt").write_text("\n".join(text[:60]))
+    done = command("advise", *WITH_CONF)
+    assert done.code == 4
+    assert done.out.startswith("No advice: in the log ")
+    assert "of 59 jobs waited for more than a minute; fewer than 100 say too little" in done.out

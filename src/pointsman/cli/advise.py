@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 COSTS: Final = {"start_s": 0.0, "stop_s": 5.0, "restore_s": 30.0, "checkpoint_every_s": 1800.0}
 """Overheads: the `realistic` ones, but a first start costs nothing, because the durations of a log include it."""
+NO_LIMIT_S: Final = 365 * 86_400.0
+"""What Slurm's backfilling counts for a job without a time limit (YEAR_MINUTES in its sched/backfill)."""
 EXPORT: Final = "sacct -aXPD --format=JobIDRaw,User,Account,Partition,State,Submit,Eligible,Start,End,…"
 
 
@@ -142,14 +144,15 @@ def advise(
     store = results_for(output)
     with say_what_is_kept(output), workers("local", at_once) as some:
         cells = experiment.spec.cells()
-        ((workload,),) = read_jobs(cells)
+        ((log,),) = read_jobs(cells)
+        workload = _with_limits(log)
         tasks = _tasks(cells, workload)
         replay([tasks[:1]], some, store)
         runs = runs_of_cell(tasks[:1], store)
         if _verdict(workload, runs.results[0]).is_good:
             replay([tasks[1:]], some, store)
             runs = with_price(runs.beside(runs_of_cell(tasks[1:], store)), intervals_s, None, some)
-    assumed = list(_assumed(tasks[0], runs.results[0], slurm_conf))
+    assumed = list(_assumed(tasks[0], runs.results[0], log, slurm_conf))
     with printed_first() as printing:
         show = printing(_show, format)  # ty: ignore
         comparison = comparison_of(
@@ -168,6 +171,14 @@ def _check_information(policy: str) -> None:
     if get_policy(policy).needs == "oracle":
         fix = "leave it out; 'pointsman compare' shows it as a bound"
         raise UsageError(f"--policy {policy}: it requires true durations, which no scheduler knows ({fix})")
+
+
+def _with_limits(log: "Workload") -> "Workload":
+    """Gives jobs without a time limit the one that Slurm counts for them, if others have one."""
+    from dataclasses import replace
+
+    limits = log.jobs["time_limit_s"]
+    return log if limits.is_null().all() else replace(log, jobs=log.jobs.with_columns(limits.fill_null(NO_LIMIT_S)))
 
 
 def _tasks(cells: Any, workload: "Workload") -> "list[Task]":
@@ -203,12 +214,12 @@ def _verdict(workload: "Workload", present: "Result") -> "Verdict":
     return judge(group, logged)
 
 
-def _assumed(task: "Task", present: "Result", slurm_conf: Path | None) -> Iterator[str]:
+def _assumed(task: "Task", present: "Result", log: "Workload", slurm_conf: Path | None) -> Iterator[str]:
     """What the model assumes of the present scheduler, and what its configuration says and is not modelled."""
     from pointsman.inputs.messages import counted
     from pointsman.policies.registry import get_policy
 
-    params, jobs = present.info["params"], task.workload.jobs
+    params, jobs = present.info["params"], log.jobs
     if slurm_conf is None:
         weights = ", ".join(f"{name} = {params[name]:g}" for name in params if name.startswith("weight_"))
         yield f"No slurm.conf was given: the fit is of the weights of an example in Slurm's documentation ({weights})."
@@ -217,9 +228,11 @@ def _assumed(task: "Task", present: "Result", slurm_conf: Path | None) -> Iterat
     named = "account" in jobs.columns and jobs["account"].n_unique() > 1
     if params["weight_fair_share"] and not params["shares"] and named:
         yield "All accounts have equal shares (--set 'multifactor.shares={physics: 40}' gives them others)."
+    without = jobs["time_limit_s"].null_count()
     if present.info["knowledge"] == "oracle":
-        without = counted(jobs["time_limit_s"].null_count(), "job")
-        yield f"The log has no time limit for {without}: the model backfills by true durations, which Slurm lacks."
+        yield "The log has no time limits: the model backfills by true durations, which Slurm lacks."
+    elif without:
+        yield f"{counted(without, 'job')} without a time limit count as a year long, as in Slurm's backfilling."
 
 
 def _show(advice: "Advice", format: AdviceFormat) -> None:

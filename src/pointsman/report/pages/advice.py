@@ -150,8 +150,8 @@ def fit_section(advice: Advice) -> dict[str, Any]:
 
 
 def _too_few(verdict: Verdict) -> str:
-    waited = f"{counted(verdict.waiting, 'job')} of {verdict.jobs:,} waited for more than a minute in the log"
-    return f"Only {waited}, and fewer than {LEAST_WAITING} say too little of the scheduler."
+    waited = f"In the log {verdict.waiting:,} of {counted(verdict.jobs, 'job')} waited for more than a minute"
+    return f"{waited}; fewer than {LEAST_WAITING} say too little of the scheduler."
 
 
 def _cells(checks: Sequence[Check]) -> Iterator[tuple[Check, tuple[str, str]]]:
