@@ -41,7 +41,7 @@ class TooWideError(InputError):
 
 
 class ThresholdError(PointsmanError):
-    """A ``--fail-if`` condition came true."""
+    """A ``--fail-if`` condition came true, or a model does not fit a log well enough."""
 
     exit_code = 4
 

@@ -88,6 +88,11 @@ def test_what_the_file_leaves_out_is_as_in_slurm(tmp_path: Path) -> None:
         (CONF.replace("14-0", "soon"), r"slurm.conf:9: PriorityMaxAge=soon is no time \(write minutes"),
         (CONF.replace("=YES", "=maybe", 1), r"slurm.conf:12: PriorityFavorSmall=maybe"),
         (CONF.replace("Factor=50", "Factor=-1"), r"slurm.conf:16: PriorityJobFactor=-1 is no number"),
+        (CONF.replace("WeightAge=", "WeigthAge="), r"slurm.conf:5: PriorityWeigthAge .* \(write PriorityWeightAge\)"),
+        (
+            CONF.replace("=14-0", " 14-0"),
+            r"slurm.conf:9: PriorityMaxAge 14-0: a setting without = \(write Prio",
+        ),
         ("job_id,submit_s\n1,2\n", "no setting of a slurm.conf"),
     ],
 )

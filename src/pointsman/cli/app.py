@@ -6,6 +6,7 @@ from typing import Annotated, Final
 import typer
 
 from pointsman.cli import (
+    advise,
     asking,
     capacity,
     cluster,
@@ -71,6 +72,7 @@ def common(
 app.command(cls=WithOptions)(simulate.simulate)
 app.command("sim", hidden=True, cls=WithOptions)(simulate.simulate)
 app.command(cls=WithOptions)(compare.compare)
+app.command()(advise.advise)
 app.command(cls=WithOptions)(capacity.capacity)
 app.command()(train.train)
 app.command("eval")(eval.evaluate)

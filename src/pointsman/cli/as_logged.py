@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pointsman.workload import Workload
 
 
-REALISTIC = ("easy", "fifo-backfill")
+REALISTIC = ("easy", "fifo-backfill", "multifactor")
 """Policies close to the schedulers that most clusters run."""
 
 
@@ -22,7 +22,7 @@ def logged_runs(workload: "Workload", results: "Sequence[Result]") -> "list[Resu
     logged = _read_logged(workload, results[0])
     if logged is None:
         return []
-    if not any(result.info["policy"] in REALISTIC for result in results):
+    if not any(result.info["policy"].partition(":")[0] in REALISTIC for result in results):
         screen.note(f"to see how well this cluster model fits the log, add --policy {REALISTIC[0]}")
     seeds = dict.fromkeys(int(result.info["seed"]) for result in results)
     return [with_seed(logged, seed) for seed in seeds]

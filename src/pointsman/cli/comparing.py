@@ -24,6 +24,7 @@ from pointsman.types import AS_LOGGED
 if TYPE_CHECKING:
     from pointsman.experiment import Experiment
     from pointsman.report.grids.grid import Grid
+    from pointsman.report.pages.advice import Advice
     from pointsman.report.result import Result
     from pointsman.sweeps.cells import Task
 
@@ -37,6 +38,10 @@ class Finished:
     store: Store
     again: "dict[float, list[Task]]" = field(default_factory=dict)
     repeated: "dict[float, list[Result]]" = field(default_factory=dict)
+
+    def beside(self, others: "Finished") -> "Finished":
+        """These runs, and then others of the cell."""
+        return replace(self, tasks=[*self.tasks, *others.tasks], results=[*self.results, *others.results])
 
     @property
     def results_on_disk(self) -> "list[tuple[Result, Path]]":
@@ -64,9 +69,9 @@ def with_price(
 
 def comparison_of(
     options: Options, experiment: "Experiment", runs: Finished, baseline: str | None,
-    show: "Callable[[Comparison], None]",
+    show: "Callable[[Comparison], None]", advise: "Callable[[Comparison], Advice] | None" = None,
 ) -> Comparison:  # fmt: skip
-    """The runs of the only cell side by side, shown before the report is written."""
+    """The runs of the only cell side by side, shown before the report is written; `advise` as of `write_comparison`."""
     window = experiment.spec.window
     logged = logged_runs(runs.tasks[0].workload, runs.results)
     results = [*logged, *runs.results]
@@ -85,7 +90,7 @@ def comparison_of(
     comparison = write_comparison(
         options.output, results, baseline=baseline, force=options.force, command=command_line(),
         config=outcome.config_of(experiment), window=window, figures=screen.can_draw(),
-        repeated=runs.repeated, kept=runs.results_on_disk, tell=tell,
+        repeated=runs.repeated, kept=runs.results_on_disk, advise=advise, tell=tell,
     )  # fmt: skip
     forget(options.output)
     tell_page(options.output)

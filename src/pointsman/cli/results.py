@@ -57,10 +57,10 @@ def show_comparison(comparison: "Comparison", format: screen.Format) -> None:
     elif format is screen.Format.csv:
         typer.echo(comparison.to_csv(), nl=False)
     else:
-        _show_table(laid_out(comparison), format)
+        show_table(laid_out(comparison), format)
         if comparison.price is not None:
             typer.echo()
-            _show_table(price_table(comparison.price), format)
+            show_table(price_table(comparison.price), format)
         if comparison.calibration is not None:
             _show_calibration(comparison.calibration, format)
 
@@ -70,7 +70,7 @@ def _show_calibration(calibration: "Calibration", format: screen.Format) -> None
 
     for table in calibration_tables(calibration):
         typer.echo()
-        _show_table(table, format)
+        show_table(table, format)
     if calibration.explanations:
         typer.echo("\nWhat may explain the differences:")
     for explanation in calibration.explanations:
@@ -86,7 +86,7 @@ def show_grid(grid: "Grid", format: screen.Format) -> None:
     elif format is screen.Format.csv:
         typer.echo(grid.to_csv(), nl=False)
     else:
-        _show_table(grid_table(grid.cells), format)
+        show_table(grid_table(grid.cells), format)
 
 
 def show_summary(summary: dict[str, Any], format: screen.Format) -> None:
@@ -98,7 +98,7 @@ def show_summary(summary: dict[str, Any], format: screen.Format) -> None:
     elif format is screen.Format.csv:
         screen.show([{k: v if _is_plain(v) else json.dumps(v) for k, v in summary.items()}], format)
     else:
-        _show_table(summary_table(summary), format)
+        show_table(summary_table(summary), format)
 
 
 def tell_page(directory: Path) -> None:
@@ -116,7 +116,8 @@ def _is_plain(value: Any) -> bool:
     return value is None or isinstance(value, str | int | float)
 
 
-def _show_table(table: "Table", format: screen.Format) -> None:
+def show_table(table: "Table", format: screen.Format) -> None:
+    """Print a table on stdout, with its title and note."""
     if format in (screen.Format.markdown, screen.Format.latex):
         typer.echo(table.to_markdown() if format is screen.Format.markdown else table.to_latex(), nl=False)
         return

@@ -1,6 +1,6 @@
 """From arguments to an exit code: every way to fail ends here in one sentence.
 
-0 ok; 1 the run failed; 2 usage or configuration; 3 input data; 4 a ``--fail-if`` came true; 5 a backend is away;
+0 ok; 1 the run failed; 2 usage or configuration; 3 input data; 4 a threshold was missed; 5 a backend is away;
 130 interrupted; 143 terminated.
 """
 

@@ -6,6 +6,7 @@ What the file leaves out has Slurm's default, such as a weight of 0; what it say
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,6 +16,9 @@ MOST_S: Final = 1e9
 _SPAN: Final = re.compile(r"(?:(?P<days>\d+)-)?(?P<clock>\d+(?::\d+){0,2})")
 _PAIR: Final = re.compile(r"""([\w.]+)\s*=\s*("[^"]*"|\S*)""")
 _WHOLE_LINE: Final = re.compile(r"\s*(\w+)\s*=\s*(.*?)\s*$")
+_WITHOUT_VALUE: Final = re.compile(r"\s*(Priority\w+|Scheduler(?:Type|Parameters))\b", re.IGNORECASE)
+NEAR: Final = 0.9
+"""How alike a name and a setting are, from 0 to 1, that it is probably meant for (ours)."""
 _PERHAPS: Final = {"yes": True, "1": True, "true": True, "no": False, "0": False, "false": False}
 
 WEIGHTS: Final = {
@@ -37,6 +41,11 @@ NOT_MODELLED: Final = {
     "PreemptType": "preempt/none",
 }
 """Settings that we do not simulate, and the value at which they do nothing."""
+PRIORITY: Final = (
+    *WEIGHTS, *SPANS, *(name for name in NOT_MODELLED if name.startswith("Priority")), "PriorityFavorSmall",
+    "PriorityFlags", "PriorityParameters", "PrioritySiteFactorParameters", "PriorityType",
+)  # fmt: skip
+"""Slurm's settings of priorities; a misspelt one would count as left out."""
 FLAGS: Final = {"NO_FAIR_TREE": "", "FAIR_TREE": "the classic algorithm is used instead"}
 
 
@@ -69,7 +78,8 @@ def multifactor_of(file: str) -> SlurmConf:
     except OSError as error:
         why = error.strerror or type(error).__name__
         raise InputError(f"cannot be read: {why}", path=path, fix="name a slurm.conf") from None
-    settings, partitions = _split(text)
+    settings, partitions = _split(text, path)
+    _check_names(settings, path)
     if not any(name.startswith(("priority", "scheduler", "slurmctld", "clustername")) for name in settings):
         fix = "give a slurm.conf, or what 'scontrol show config' prints"
         raise InputError("no setting of a slurm.conf is in it", path=path, fix=fix)
@@ -87,8 +97,12 @@ def multifactor_of(file: str) -> SlurmConf:
     return found
 
 
-def _split(text: str) -> tuple[dict[str, _Setting], list[dict[str, _Setting]]]:
-    """Settings by their names in lower case, the last of each, and those of each partition."""
+def _split(text: str, path: Path) -> tuple[dict[str, _Setting], list[dict[str, _Setting]]]:
+    """Settings by their names in lower case, the last of each, and those of each partition.
+
+    Raises:
+        InputError: a setting that we read has no value.
+    """
     settings: dict[str, _Setting] = {}
     partitions: list[dict[str, _Setting]] = []
     for line, said in _lines(text):
@@ -97,7 +111,20 @@ def _split(text: str) -> tuple[dict[str, _Setting], list[dict[str, _Setting]]]:
             partitions.append({one.name.lower(): one for one in pairs})
         elif found := _WHOLE_LINE.match(said):
             settings[found[1].lower()] = _Setting(found[1], found[2].strip('"'), line)
+        elif bare := _WITHOUT_VALUE.match(said):
+            fix = f"write {bare[1]}=VALUE"
+            raise InputError(f"{said.strip():.60}: a setting without =", path=path, line=line, fix=fix)
     return settings, partitions
+
+
+def _check_names(settings: Mapping[str, _Setting], path: Path) -> None:
+    """InputError if a setting of priorities is probably misspelt."""
+    known = {name.lower(): name for name in PRIORITY}
+    for name, setting in settings.items():
+        near = get_close_matches(name, known, n=1, cutoff=NEAR) if name not in known else []
+        if near:
+            fix = f"write {known[near[0]]}"
+            raise InputError(f"{setting.name} is no setting of Slurm", path=path, line=setting.line, fix=fix)
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
@@ -184,7 +211,8 @@ def _number(setting: _Setting | None, default: float, path: Path) -> float:
     except ValueError:
         number = -1.0
     if not 0.0 <= number <= 2.0**32:
-        raise InputError(f"{setting.name}={setting.value:.40} is no number from 0", path=path, line=setting.line)
+        cause, fix = f"{setting.name}={setting.value:.40} is no number from 0", "write a number such as 1000"
+        raise InputError(cause, path=path, line=setting.line, fix=fix)
     return number
 
 

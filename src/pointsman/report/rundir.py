@@ -20,6 +20,7 @@ from pointsman.report.manifest import write_manifest
 from pointsman.report.metrics.comparison_rows import as_csv
 from pointsman.report.metrics.groups import Run, group_runs, run_name
 from pointsman.report.metrics.price import Repeated
+from pointsman.report.pages.advice import Advice
 from pointsman.report.pages.page import Page, make_page
 from pointsman.report.run_reading import AGAIN, DIGESTS
 from pointsman.report.staging import MARK, whole_directory
@@ -77,13 +78,14 @@ def write_comparison(
     repeated: Repeated | None = None,
     kept: Sequence[tuple[RunData, Path]] = (),
     savings: Table | None = None,
+    advise: Callable[[Comparison], Advice] | None = None,
     tell: Callable[[Comparison], None] | None = None,
 ) -> Comparison:
     """Writes one table and with `figures` one page of several runs, and with `runs` each of them under ``runs/``.
 
     Arguments and errors as of `write_run` and `compare`; `kept` are results with the directories in which `keep_run`
-    keeps them; `savings` is a table for the page; `tell` is called with the comparison before anything is written or
-    drawn.
+    keeps them; `savings` is a table for the page; `advise` makes of the comparison what the page advises; `tell` is
+    called with the comparison before anything is written or drawn.
     """
     comparison = compare(results, baseline=baseline, window=window, repeated=repeated)
     if tell is not None:
@@ -109,7 +111,10 @@ def write_comparison(
             (partial / name).mkdir(parents=True)
             _write_data(partial / name, run, command, None, places.get(id(run.result)))
         if figures:
-            page = make_page(comparison.groups, comparison=comparison, command=command, runs=runs, savings=savings)
+            page = make_page(
+                comparison.groups, comparison=comparison, command=command, runs=runs, savings=savings,
+                advice=None if advise is None else advise(comparison),
+            )  # fmt: skip
             write_page(partial, page)
     return comparison
 

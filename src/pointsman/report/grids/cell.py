@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from pointsman.report.comparison import Comparison
 from pointsman.report.metrics.comparison_rows import Row, mean_changes
 from pointsman.report.metrics.paired.changes import Change, largest_loss
-from pointsman.report.pages.lead import featured
-from pointsman.report.pages.page import assumptions, facts, who_pays
+from pointsman.report.pages.lead import featured, who_pays
+from pointsman.report.pages.page import assumptions, facts
 from pointsman.report.tables.oversized import oversized
 from pointsman.report.tables.settings import overheads_of
 from pointsman.report.tables.tables import comparison_note

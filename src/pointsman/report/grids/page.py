@@ -31,6 +31,7 @@ def make_grid_page(grid: Grid, *, command: str | None = None) -> Page:
         losers=[table] if (table := grid_losers(grid.cells)).rows else [],
         price=None,
         savings=None,
+        fit=None,
         waiting=None,
         command=command,
         timeline=None,

@@ -3,10 +3,13 @@
 from collections.abc import Sequence
 
 from pointsman.inputs.messages import counted
+from pointsman.report.comparison import Comparison
 from pointsman.report.metrics.groups import Group
 from pointsman.report.metrics.paired.changes import Change, largest_loss
 from pointsman.report.metrics.paired.differences import Difference, difference
+from pointsman.report.metrics.price import Price
 from pointsman.report.tables.losers import group_name
+from pointsman.report.tables.price import price_of_gain
 from pointsman.report.tables.tables import counted_span, left_over
 from pointsman.report.units import duration, percent
 
@@ -51,6 +54,18 @@ def featured(groups: Sequence[Group]) -> Group | None:
     return min(rivals, key=lambda group: difference(group, base, "jct_mean_s").ratio or 0.0)
 
 
+def who_pays(comparison: Comparison, policies: list[Group]) -> list[Change]:
+    """The changes under the policy that the lead names."""
+    one = featured(policies)
+    return [] if one is None else comparison.changes_under(one)
+
+
+def price_of(price: Price | None, policies: list[Group]) -> str:
+    """Up to where the policy that the lead names stays ahead."""
+    one = featured(policies)
+    return "" if price is None or one is None else price_of_gain(price, one.label)
+
+
 def losers(found: Sequence[Change]) -> str:
     """Who pays: the largest group of jobs that takes longer under the policy that the lead names."""
     if not found:
@@ -75,18 +90,18 @@ def _least(base: Group, rivals: Sequence[Group]) -> str:
         change, best = sooner[0]
         others = [group for group in rivals if group is not best]
         both = f"{_mean(base)} and {_mean(best)}{_information(best)}"
-        said = f"The mean completion time is {both}: {_render_change(change)}."
+        said = f"The mean completion time is {both}: {with_interval(change)}."
         return f"{said}{_close(best, others)}{_without_knowing([base, *rivals], best, base)}"
     change, other = ranked[0]
     if change.may_be_chance:
         return (
             f"No significant difference in the mean completion time between {_label(base)}, "
             f"{duration(base.mean('jct_mean_s'))}, and {other.label}, {duration(other.mean('jct_mean_s'))}"
-            f"{_information(other)}: {_render_change(change)}."
+            f"{_information(other)}: {with_interval(change)}."
         )
     mean = duration(base.mean("jct_mean_s"))
     least = f"The mean completion time is least under {_label(base)}, {mean}{_information(base)}"
-    return f"{least}; next is {other.label}: {_render_change(change)}.{_without_knowing([base, *rivals], base, base)}"
+    return f"{least}; next is {other.label}: {with_interval(change)}.{_without_knowing([base, *rivals], base, base)}"
 
 
 def _label(group: Group) -> str:
@@ -97,8 +112,8 @@ def _mean(group: Group) -> str:
     return f"{duration(group.mean('jct_mean_s'))} under {_label(group)}"
 
 
-def _render_change(change: Difference) -> str:
-    """``-1.2 % [-4.0 % to +2.0 %]``."""
+def with_interval(change: Difference) -> str:
+    """A change and its interval: ``-1.2 % [-4.0 % to +2.0 %]``."""
     if change.ratio_interval is None:
         return percent(change.ratio, signed=True)
     low, high = (percent(end, signed=True) for end in change.ratio_interval)
@@ -112,7 +127,7 @@ def _close(best: Group, others: Sequence[Group]) -> str:
     if not close:
         return ""
     change, other = min(close, key=lambda item: abs(item[0].ratio or 0.0))
-    return f" No significant difference between {best.label} and {other.label}: {_render_change(change)}."
+    return f" No significant difference between {best.label} and {other.label}: {with_interval(change)}."
 
 
 def happened(groups: list[Group]) -> str:
@@ -149,6 +164,6 @@ def _without_knowing(groups: Sequence[Group], best: Group, base: Group) -> str:
         return ""
     least = min(blind, key=lambda group: group.mean_jct_s)
     change = difference(least, base, "jct_mean_s")
-    chance = f", no significant difference from {base.label}: {_render_change(change)}" if change.may_be_chance else ""
+    chance = f", no significant difference from {base.label}: {with_interval(change)}" if change.may_be_chance else ""
     said = f"{least.label} has the least, {duration(least.mean('jct_mean_s'))}{chance}"
     return f" Of the policies that require no durations, {said}."

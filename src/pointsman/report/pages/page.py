@@ -16,17 +16,16 @@ from pointsman.report.figures.price import draw_price
 from pointsman.report.figures.style import THEMED
 from pointsman.report.metrics.draws import drawn_with, workload_seeds
 from pointsman.report.metrics.groups import Group, run_name, simulated
-from pointsman.report.metrics.paired.changes import Change
-from pointsman.report.metrics.price import Price
 from pointsman.report.metrics.sections.registered import facts_of_factors
 from pointsman.report.metrics.shared import model_of_run
+from pointsman.report.pages.advice import Advice, fit_section
 from pointsman.report.pages.fit import glued, is_long, needed_em
-from pointsman.report.pages.lead import featured, happened, lead, losers
+from pointsman.report.pages.lead import featured, happened, lead, losers, price_of, who_pays
 from pointsman.report.tables.calibration import calibration_tables
 from pointsman.report.tables.equal_columns import figures_first, laid_out
 from pointsman.report.tables.gpu_time import gpu_time_table, locality_table, sharing_table
 from pointsman.report.tables.losers import change_tables, worst_jobs
-from pointsman.report.tables.price import price_of_gain, price_table
+from pointsman.report.tables.price import price_table
 from pointsman.report.tables.settings import overheads_of, setting
 from pointsman.report.tables.tables import (
     Table,
@@ -58,9 +57,10 @@ def make_page(
     command: str | None = None,
     runs: bool = True,
     savings: Table | None = None,
+    advice: Advice | None = None,
 ) -> Page:
     """Draws the figures and fills the page of one run, or of a comparison, beside which its `runs` stand or not;
-    `savings` is what a search for the least clusters found.
+    `savings` is what a search for the least clusters found; `advice` is what follows from the comparison.
     """
     drawings, policies = [*draw_all(groups), *_of_price(comparison)], simulated(groups)
     measured = None if comparison is None else comparison.calibration
@@ -69,10 +69,11 @@ def make_page(
     base = policies[0].label if comparison is None else comparison.baseline.policy
     worst = [worst_jobs(policies, runs=runs)] if len(policies) > 1 else []
     price = None if comparison is None else comparison.price
+    said = lead(policies) + happened(groups) + losers(paid) + price_of(price, policies)
     html = render(
         drawings,
         title=title(policies),
-        lead=lead(policies) + happened(groups) + losers(paid) + price_of(price, policies),
+        lead=said if advice is None else advice.lead,
         facts=facts(policies),
         assumptions=assumptions(groups),
         headline=summary_table(groups[0].first.summary) if comparison is None else figures_first(laid_out(comparison)),
@@ -82,17 +83,12 @@ def make_page(
         losers=[*change_tables(paid, base, known), *(table for table in worst if table.rows)],
         price=None if price is None else replace(price_table(price), note=""),  # which is under the picture
         savings=savings,
+        fit=None if advice is None else fit_section(advice),
         waiting=waiting(groups),
         command=command,
         timeline=_timeline(policies, is_compared=comparison is not None) if runs else None,
     )
     return Page(html, drawings)
-
-
-def price_of(price: Price | None, policies: list[Group]) -> str:
-    """Up to where the policy that the lead names stays ahead."""
-    one = featured(policies)
-    return "" if price is None or one is None else price_of_gain(price, one.label)
 
 
 def _of_price(comparison: Comparison | None) -> list[Drawing]:
@@ -110,12 +106,6 @@ def _timeline(policies: list[Group], *, is_compared: bool) -> str | None:
         return None
     place = f"runs/{run_name(group, group.first)}" if is_compared else "."
     return f"pointsman report {place} --timeline run.json.gz"
-
-
-def who_pays(comparison: Comparison, policies: list[Group]) -> list[Change]:
-    """The changes under the policy that the lead names."""
-    one = featured(policies)
-    return [] if one is None else comparison.changes_under(one)
 
 
 def render(drawings: list[Drawing], **parts: Any) -> str:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from pointsman.engine.setup.demand import NO_PARTITIONS
 from pointsman.report.metrics.groups import Run
+from pointsman.report.metrics.price import preempts
 from pointsman.report.metrics.shared import part_asked
 from pointsman.report.units import count, duration, number_of_jobs, percent
 from pointsman.types import GAP_S, JOB_STEP, NO_GPU
@@ -42,7 +43,7 @@ def explanations(logged: Run, run: Run) -> list[str]:
         *_of_order(jobs, run.result.jobs),
         *_of_jobs(logged, info),
         *_of_cluster(logged, info),
-        *_of_durations(jobs, info),
+        *_of_durations(jobs, run),
     ]
 
 
@@ -188,10 +189,11 @@ def _of_cluster(logged: Run, info: dict[str, Any]) -> Iterator[str]:
         yield "Jobs have priorities, which the scheduler of the log may have weighed otherwise."
 
 
-def _of_durations(jobs: pl.DataFrame, info: dict[str, Any]) -> Iterator[str]:
+def _of_durations(jobs: pl.DataFrame, run: Run) -> Iterator[str]:
     """Where simulated jobs last longer or shorter than those of the log."""
+    info = run.result.info
     costs = info.get("overheads")
-    if isinstance(costs, dict) and any(costs.values()):
+    if isinstance(costs, dict) and (costs.get("start_s") or (any(costs.values()) and preempts(run))):
         yield "Overheads are added to durations, which include those of the real cluster (not in a 'live export')."
     if info.get("assign_models") is not None:
         yield "Models were assigned to jobs, so places slow them in the simulation by more or less than in the log."
