@@ -174,7 +174,8 @@ from pointsman.engine.jit.compiling.emit import main
 main(sys.argv[2:], int(sys.argv[1]))
 """
 SMALL = {NESTED: 7, "pointsman.engine.rate_models.tree": 1}
-LARGE = {"pointsman.engine.units.policy_hooks:pointsman.policies.classical.srtf": 3, "pointsman.engine.actions.verbs": 1}
+SRTF = "pointsman.engine.units.policy_hooks:pointsman.policies.classical.srtf"
+LARGE = {SRTF: 3, "pointsman.engine.actions.verbs": 1}
 """Functions that are exported, by unit."""
 
 
