@@ -95,18 +95,19 @@ class Toy:
         other.__dict__.update(self.__dict__ | {"world": world, "due": dict(self.due), "actions": []})
         return other
 
-    def next_ms(self) -> int:
-        """When something happens, or the policy wants to be called."""
+    def next_ms(self, ends: dict[int, int] | None = None) -> int:
+        """When something happens, or the policy wants to be called; `ends` of `_ends`, if they are known."""
         submit = int(self.submits[self.submitted]) if self.submitted < len(self.submits) else NEVER_MS
         own = min((at for at, _ in self.due.values()), default=NEVER_MS)
-        return min(submit, own, min(self._ends().values(), default=NEVER_MS), self.world.due_ms)
+        return min(submit, own, min((ends or self._ends()).values(), default=NEVER_MS), self.world.due_ms)
 
     def turn(self) -> bool:
         """All that happens next; False if nothing does any more."""
-        now = self.next_ms()
+        ends = self._ends()
+        now = self.next_ms(ends)
         if now >= NEVER_MS:
             return False
-        for row, at in self._ends().items():
+        for row, at in ends.items():
             if at <= now:
                 self.world.tell(Event.FINISH, row, now)
         for row, (at, event) in [*self.due.items()]:

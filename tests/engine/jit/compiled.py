@@ -3,11 +3,13 @@
 import os
 import sys
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from pointsman.engine.jit.loaded import unit
 
 
+@cache  # looking whether objects are there takes longer than what is called
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """A module's `exported` function, as Python calls the compiled one."""
     return getattr(unit(function.__module__), function.__name__)

@@ -19,6 +19,8 @@ from pointsman.live.forecast.whatif import Answer, Change
 from pointsman.live.records.book import Cause
 from pointsman.live.world.checkpoint import checkpoint
 
+FIRST_S: Final = 1.0
+"""For so long a daemon that begins has the machine to itself; a question that comes sooner is answered all the same."""
 EVERY_S: Final = 10.0
 BUSY: Final = 0.1
 """Forecasts that nobody asked for take no more of the time than this."""
@@ -54,6 +56,7 @@ class Forecaster:
 
     async def run(self) -> None:
         """Promise jobs that come when they will start."""
+        await asyncio.sleep(FIRST_S)
         with suppress(PointsmanError, OSError):  # whoever asks is told
             await self._starting.begin()
         while True:
