@@ -60,9 +60,10 @@ demo: .venv
 live-demo: .venv
 	$(BIN)/python examples/live/demo.py out/live-demo
 
+# Three at a time on two cores, because those of live clusters wait.
 test: .venv
 	$(BIN)/pointsman warmup
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" tests
+	$(BIN)/python -m pytest -n 3 --dist worksteal -m "not slow" tests
 
 test-slow: .venv
 	$(BIN)/python -m pytest -n 2 -m slow tests

@@ -10,7 +10,7 @@ from hypothesis import settings
 for pool in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(pool, "1")
 
-gc.set_threshold(50_000, 20, 20)  # Python's own 700, 10, 10 take a tenth of the time of all tests
+gc.set_threshold(50_000, 10, 5)  # Python's own 700, 10, 10 take a tenth of the time of all tests
 
 settings.register_profile("patient", deadline=None)  # how long an example takes says nothing on a busy machine
 settings.load_profile("patient")

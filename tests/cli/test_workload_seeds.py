@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -11,18 +12,22 @@ import yaml
 import pointsman
 from tests.free import simulate
 
-from .conftest import Command
+from .conftest import Command, Once
 
 LIKE = ("trace", "generate", "--like", "philly", "--jobs", "60", "--cluster", "2x4", "--load", "0.9", "--seed", "7")
 TWO = ("--cluster", "2x4", "--policy", "fifo", "--policy", "srtf")
 
 
 @pytest.fixture
-def log(command: Command, here: Path) -> str:
-    assert command(*LIKE, "-o", "drawn.parquet").code == 0
+def log(command: Command, once: Once) -> str:
+    def fill() -> None:
+        assert command(*LIKE, "-o", "drawn.parquet").code == 0
+
+    once("log", fill)
     return "drawn.parquet"
 
 
+@cache
 def drawn(seed: int) -> pointsman.Workload:
     return pointsman.generate("philly", jobs=60, cluster_gpus=8, load=0.9, seed=seed)
 

@@ -1,4 +1,4 @@
-"""``python -m tests.live.daemon_to_kill FOLDER JOBS``: schedules real jobs on declared GPUs until all have ended.
+"""``python -m tests.live.daemon_to_kill FOLDER``: schedules forty real jobs on declared GPUs until all have ended.
 
 Each job counts itself, computes in steps of 20 ms, writes down how far it is, and goes on from there.
 """
@@ -40,8 +40,8 @@ alive.unlink(missing_ok=True)
 """
 
 
-def main(folder: Path, many: int) -> None:
-    jobs_case = case(many)
+def main(folder: Path) -> None:
+    jobs_case = case()
     world = jobs_case.world()
     store = Store(folder / "store")
     loop = recovered(world, store, Local(jobs_case.cluster, folder), jobs_case.prepared.layout.node_names)
@@ -64,4 +64,4 @@ def main(folder: Path, many: int) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]))
+    main(Path(sys.argv[1]))

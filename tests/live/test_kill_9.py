@@ -9,19 +9,20 @@ from pathlib import Path
 
 import pytest
 
-from .killing import STEPS
+from .killing import JOBS, STEPS
 
 
-def begin(folder: Path, jobs: int) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "tests.live.daemon_to_kill", str(folder), str(jobs)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+def begin(folder: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.live.daemon_to_kill", str(folder)], stdout=subprocess.PIPE, text=True
+    )
 
 
-def check_kills(folder: Path, jobs: int, kills: int, seed: int) -> None:
+def check_kills(folder: Path, kills: int, seed: int) -> None:
     draw = random.Random(seed)
     killed = 0
     while True:
-        daemon = begin(folder, jobs)
+        daemon = begin(folder)
         try:
             out, _ = daemon.communicate(timeout=0.8 + draw.random() if killed < kills else 120)
             break
@@ -31,7 +32,7 @@ def check_kills(folder: Path, jobs: int, kills: int, seed: int) -> None:
             killed += 1
     assert killed == kills, "all had ended before"
     assert out == "all ended\n"
-    for k in range(jobs):
+    for k in range(JOBS):
         own = folder / f"job{k}"
         assert not (own / "twice").exists(), f"job {k}"
         assert (own / "ended").read_text() == "x", f"job {k}"
@@ -39,11 +40,11 @@ def check_kills(folder: Path, jobs: int, kills: int, seed: int) -> None:
 
 
 def test_jobs_of_a_daemon_that_is_killed_are_done_once(tmp_path: Path) -> None:
-    check_kills(tmp_path, 24, 5, seed=1)
+    check_kills(tmp_path, 5, seed=1)
 
 
 @pytest.mark.slow
 def test_two_hundred_kills(tmp_path: Path) -> None:
     for seed in range(20):
         (tmp_path / str(seed)).mkdir()
-        check_kills(tmp_path / str(seed), 40, 10, seed)
+        check_kills(tmp_path / str(seed), 10, seed)
