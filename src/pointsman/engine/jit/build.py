@@ -16,7 +16,7 @@ from pathlib import Path
 
 from pointsman.engine.jit.built import is_shipped
 from pointsman.engine.jit.digests import Content, digest_of
-from pointsman.engine.jit.mistakes import mistakes_in
+from pointsman.engine.jit.mistakes import SAID, mistakes_in
 from pointsman.engine.jit.mode import AS_PYTHON
 from pointsman.engine.jit.store import folder, prune, read_object, write_whole
 from pointsman.engine.jit.target import target
@@ -26,8 +26,6 @@ from pointsman.inputs.messages import counted
 from pointsman.progress import say
 
 PACKAGE = Path(__file__).parents[2]
-SAID = 3
-"""How the process that compiles ends when all is said by what it has written, and nothing is wrong with the code."""
 _BEGAN_NS = time.time_ns()
 
 

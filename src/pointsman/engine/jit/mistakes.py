@@ -7,6 +7,8 @@ from pathlib import Path
 
 from pointsman.errors import PointsmanError, UsageError
 
+SAID = 3
+"""How the process that compiles ends when all is said by what it has written, and nothing is wrong with the code."""
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _CAUSE = re.compile(
     r"^(\w*(?:Error|Exception): .+|No implementation (?:.|\n)+?>>> .+|Unknown attribute .+|Cannot unify .+)$", re.M

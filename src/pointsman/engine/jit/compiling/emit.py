@@ -15,13 +15,13 @@ from typing import Any
 from llvmlite import binding, ir
 from numba.core import types
 
-from pointsman.engine.jit.build import SAID
 from pointsman.engine.jit.compile import MAKERS
 from pointsman.engine.jit.compiling.called import called_by_symbol
 from pointsman.engine.jit.compiling.kept_helpers import helper
 from pointsman.engine.jit.compiling.lowering import modules_below, parse_signature
 from pointsman.engine.jit.compiling.python_calls import Wrapper
 from pointsman.engine.jit.digests import digest_of
+from pointsman.engine.jit.mistakes import SAID
 from pointsman.engine.jit.store import Object, read_object, write_object
 from pointsman.engine.jit.target import target
 from pointsman.engine.jit.units import functions_of, symbol_of
