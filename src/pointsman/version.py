@@ -1,8 +1,11 @@
 """The version, for modules that may not import the package's public names, and the digest of the source."""
 
+import time
 from functools import cache
 
 __version__ = "0.1.0"
+BEGAN_NS = time.time_ns()
+"""When the package's first module was imported: what its files say later need not be what is in memory."""
 
 
 @cache

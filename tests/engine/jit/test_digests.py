@@ -23,6 +23,9 @@ from tests.digested.values import (
     LIMITS,
 )
 from tests.digested import values
+import functools
+import math
+from typing import NamedTuple
 
 SCALE = 3
 TABLE = np.array([1.0, 2.0])
@@ -34,8 +37,22 @@ def deep(x, by=2):
     """Says something."""
     return x * by  # as it is
 
+class Pair(NamedTuple):
+    least: int
+    most: int
+
+PAIR = Pair(1, 2)
+
+@functools.wraps(math.floor)
+def wrapper(x):
+    return x + 4
+
+def words(x):
+    "first"
+    return x == "first"
+
 def helper(x):
-    return deep(x) * SCALE + LIMITS[0] + values.OFFSET + TABLE[0]
+    return deep(x) * SCALE + LIMITS[0] + values.OFFSET + TABLE[0] + PAIR.most + Pair(3, x).least + wrapper(words(x))
 '''
 VALUES = "LIMITS = (1, 2)\nOFFSET = 5\nOTHER = 6\n"
 UNIT = """
@@ -54,8 +71,10 @@ def called(x):
 
 @pytest.fixture
 def digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
-    """The digest of `called` where these words of its sources are replaced."""
+    """The digest of `called` where these words of its sources are replaced, as if they were of the package."""
     import tests
+
+    monkeypatch.setattr(digests, "_PACKAGE", "tests")
 
     (tmp_path / "digested").mkdir()
     monkeypatch.setattr(tests, "__path__", [*tests.__path__, str(tmp_path)])
@@ -83,6 +102,11 @@ CHANGES = {
     "a constant": {"helper": ("SCALE = 3", "SCALE = 4")},
     "a constant of another module, imported over several lines": {"values": ("(1, 2)", "(1, 3)")},
     "a constant by its module": {"values": ("OFFSET = 5", "OFFSET = 7")},
+    "the order of names of a tuple": {"helper": ("least: int\n    most: int", "most: int\n    least: int")},
+    "a function that says to be another": {"helper": ("x + 4", "x + 5")},
+    "a constant that the docstring is, too": {
+        "helper": ('"first"\n    return x == "first"', '"1"\n    return x == "1"')
+    },
     "a table": {"helper": ("[1.0, 2.0]", "[1.0, 2.5]")},
     "the type of a constant": {"helper": ("SCALE = 3", "SCALE = 3.0")},
     "its signature": {"unit": ('"float64(int64)")\ndef called', '"float64(int32)")\ndef called')},
@@ -109,6 +133,34 @@ def test_what_is_compiled_in_changes_the_digest(what: str, digest: Callable[...,
 @pytest.mark.parametrize("what", NO_CHANGES)
 def test_what_is_not_compiled_in_does_not(what: str, digest: Callable[..., str]) -> None:
     assert digest() == digest(**NO_CHANGES[what])
+
+
+@pytest.mark.parametrize("what", [*CHANGES, *(what for what in NO_CHANGES if "helper" in NO_CHANGES[what])])
+def test_all_of_a_file_of_a_user_counts(what: str, digest: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may hold what nobody sees from outside, such as options of Numba's own decorators."""
+    monkeypatch.setattr(digests, "_PACKAGE", "pointsman")
+    assert digest() == digest() != digest(**(CHANGES | NO_CHANGES)[what])
+
+
+def itself(x: int) -> int:
+    return itself(x - 1)
+
+
+def one(x: int) -> int:
+    return another(x - 1)
+
+
+def another(x: int) -> int:
+    return one(x)
+
+
+@pytest.mark.parametrize("helper", [itself, one])
+def test_what_calls_itself_is_refused(helper: Callable[[int], int]) -> None:
+    def function(x: int) -> int:
+        return helper(x)
+
+    with pytest.raises(TypeError, match="calls itself, which compiled code cannot do"):
+        digest_of("unit.function", exported("int64(int64)")(function))
 
 
 class Something:
@@ -164,8 +216,7 @@ def of_state(address: int) -> int:
 def test_records_count_where_a_state_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     def found() -> tuple[str, str, str]:
         digests._layout.cache_clear()
-        digests.content_of.cache_clear()
-        digest_of.cache_clear()
+        digests._content_once.cache_clear()
         looks, takes, neither = (
             exported(signature)(type(of_state)(function.__code__, function.__globals__))
             for signature, function in [

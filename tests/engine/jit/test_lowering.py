@@ -171,7 +171,7 @@ def test_code_and_its_constants_lie_close_together_however_full_the_addresses_ar
 BUILD = """
 import sys
 from pointsman.engine.jit.compiling.emit import main
-main(sys.argv[2:], int(sys.argv[1]))
+main(sys.argv[2:], int(sys.argv[1]), sys.stdout)
 """
 SMALL = {NESTED: 7, "pointsman.engine.rate_models.tree": 1}
 LARGE = {

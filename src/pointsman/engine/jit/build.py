@@ -9,7 +9,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -24,9 +23,11 @@ from pointsman.engine.jit.units import COMMON, functions_of, is_of_a_user, symbo
 from pointsman.errors import RunError
 from pointsman.inputs.messages import counted
 from pointsman.progress import say
+from pointsman.version import BEGAN_NS
 
 PACKAGE = Path(__file__).parents[2]
-_BEGAN_NS = time.time_ns()
+_COARSE_NS = 50_000_000
+"""By how much the times of files may be behind the clock."""
 
 
 class CompileError(Exception):
@@ -45,11 +46,11 @@ def prepare(units: Iterable[str], tell: Callable[[float], None] = lambda share: 
 
 
 def _prepare(units: list[str], tell: Callable[[float], None]) -> None:
-    if not missing(units):
-        return
-    with _alone():
-        if lacking := missing(units):
-            _compile(lacking, tell)
+    if missing(units):
+        with _alone():
+            if lacking := missing(units):
+                _compile(lacking, tell)
+    _keep(reached(units))
 
 
 @contextmanager
@@ -63,12 +64,13 @@ def _alone() -> Generator[None]:
 
 def _compile(lacking: list[str], tell: Callable[[float], None]) -> None:
     say(f"compiling {counted(len(lacking), 'part')} of the simulator")
+    given = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
     path = os.pathsep.join(each for each in sys.path if each)
     own = {"POINTSMAN_COMPILING": "1", "PYTHONPATH": path, "NUMBA_CPU_NAME": target(), "NUMBA_CPU_FEATURES": ""}
     with (
         tempfile.TemporaryFile("w+") as errors,
-        subprocess.Popen(
-            [sys.executable, "-m", "pointsman.engine.jit.compiling.emit", *lacking], env={**os.environ, **own},
+        subprocess.Popen(  # -P: what lies in the folder at hand is not what its imports mean
+            [sys.executable, "-P", "-m", "pointsman.engine.jit.compiling.emit", *lacking], env={**given, **own},
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, text=True,
         ) as child,
     ):  # fmt: skip
@@ -76,10 +78,18 @@ def _compile(lacking: list[str], tell: Callable[[float], None]) -> None:
             tell(float(share))
         if code := child.wait():
             errors.seek(0)
-            raise (RunError if code == SAID else CompileError)(errors.read().strip())
+            raise _failure(code, errors.read().strip())
     prune()
     if left := missing(lacking):
-        raise RunError(f"{left[0]} was edited while it was compiled: run the command again")
+        cause = "was edited while it was compiled, or is in this process not as in its file"
+        raise RunError(f"{left[0]} {cause}: values that compiled code uses must be the same in every process")
+
+
+def _failure(code: int, text: str) -> Exception:
+    """Why the process that compiles ended with this code; `text` is what it wrote."""
+    if code < 0:
+        return RunError(f"the process that compiles was ended by signal {-code} (is there too little memory?)")
+    return RunError(text) if code == SAID else CompileError(text)
 
 
 def missing(units: Iterable[str]) -> list[str]:
@@ -114,12 +124,17 @@ def known(unit: str) -> dict[str, Content]:
     """
     if is_of_a_user(unit):
         return _walk_unit(unit)
-    table = _table()
-    if unit not in table:
-        table[unit] = _walk_unit(unit)
-        if _newest_ns() < _BEGAN_NS:  # else what is in memory may be older than what is in the file
-            write_whole(_table_file(), json.dumps(table).encode())
-    return table[unit]
+    return _table().get(unit) or _walk_unit(unit)
+
+
+def _keep(found: dict[str, dict[str, Content]]) -> None:
+    """Keep the digests of units of this package that have all their objects: so they are of what the files say, not of
+    what a process has made of it. A file that changes while modules are imported may not be what is in memory.
+    """
+    new = {unit: of for unit, of in found.items() if unit not in _table() and not is_of_a_user(unit)}
+    if new and _newest_ns() + _COARSE_NS < BEGAN_NS:
+        _table().update(new)
+        write_whole(_table_file(), json.dumps(_table()).encode())
 
 
 def _walk_unit(unit: str) -> dict[str, Content]:
@@ -156,13 +171,15 @@ def _newest_ns() -> int:
 
 @functools.cache
 def _sources() -> list[tuple[str, int, int]]:
-    """List every source file of the package: its path, its size in bytes, and when it was last modified (ns)."""
+    """List every source file of the package: its path, its size in bytes, and when it last changed (ns), which nobody
+    can set.
+    """
     found = []
     for place, folders, files in os.walk(PACKAGE):
         folders[:] = sorted(each for each in folders if each != "__pycache__")
         for path in (os.path.join(place, name) for name in sorted(files) if name.endswith(".py")):
             told = os.stat(path)
-            found.append((path, told.st_size, told.st_mtime_ns))
+            found.append((path, told.st_size, told.st_ctime_ns))
     return found
 
 

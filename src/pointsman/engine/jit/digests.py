@@ -1,7 +1,8 @@
 """What an exported function is compiled from: its bytecode, and that of all it calls, and all values that they name.
 
 Found by walking from the function to what it uses, so no import is parsed, and a comment, a docstring or a function
-that is not compiled in changes nothing. What cannot be read raises: nothing is skipped.
+that is not compiled in changes nothing. What cannot be read raises: nothing is skipped. A user's modules can hold what
+a walk does not see, such as options of Numba's own decorators: of these the files count, too.
 """
 
 import builtins
@@ -11,6 +12,7 @@ import functools
 import hashlib
 import importlib.metadata
 import sys
+import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
@@ -30,6 +32,8 @@ _MAKERS = (
 )
 """Modules that all machine code is made with."""
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), np.generic, np.dtype)
+_PACKAGE = __name__.partition(".")[0]
+_STANDARD = tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib"))
 
 
 class Content(NamedTuple):
@@ -42,7 +46,6 @@ class Content(NamedTuple):
     """About how large it is: bytes of bytecode, with all that is compiled into it."""
 
 
-@functools.cache
 def digest_of(symbol: str, function: Any) -> Content:
     """What an exported function is compiled from, under its symbol.
 
@@ -56,16 +59,26 @@ def digest_of(symbol: str, function: Any) -> Content:
     return Content(walk.digest(), of_body.calls, of_body.size)
 
 
-@functools.cache
 def content_of(function: FunctionType) -> Content:
-    """What any function is compiled from; of one function found once, whoever calls it.
+    """What any function is compiled from; of one of this package that holds nothing of others', found once.
 
     Raises:
-        TypeError: it uses a value whose content cannot be told.
+        TypeError: it uses a value whose content cannot be told, or calls itself.
     """
+    is_fixed = function.__closure__ is None and is_of_package(_home(function))
+    return _content_once(function) if is_fixed else _content(function)
+
+
+def _content(function: FunctionType) -> Content:
     walk = _Walk()
-    walk.function(function)
+    try:
+        walk.function(function)
+    except RecursionError:
+        raise TypeError(f"{function.__qualname__} calls itself, which compiled code cannot do") from None
     return Content(walk.digest(), tuple(walk.calls), walk.size)
+
+
+_content_once = functools.cache(_content)
 
 
 @functools.cache
@@ -96,12 +109,17 @@ def _source(module: str) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
+def _file(function: FunctionType) -> str:
+    """A digest of the file that a user's function is in; nothing where it is in none."""
+    path = Path(function.__code__.co_filename)
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+
+
 class _Walk:
     """From one function to everything that is compiled into it."""
 
     def __init__(self) -> None:
         self._hash = hashlib.sha256()
-        self._own: FunctionType | None = None
         self.calls: dict[str, None] = {}
         self.size = 0
 
@@ -116,8 +134,9 @@ class _Walk:
 
     def function(self, function: FunctionType) -> None:
         """Add a function and what it uses."""
-        self._own = function
         self.add(function.__qualname__)
+        if not is_of_package(_home(function)):
+            self.add(_file(function))
         self._code(function.__code__, function.__doc__)
         for name, value in _used(function):
             self.value(name, value)
@@ -128,7 +147,7 @@ class _Walk:
         for k, const in enumerate(code.co_consts):
             if isinstance(const, CodeType):
                 self._code(const, None)
-            elif k > 0 or const is None or const != documented:
+            elif k > 0 or const != documented or _loads_first(code):
                 self.add(repr(const))
 
     def value(self, name: str, value: Any) -> None:
@@ -139,40 +158,37 @@ class _Walk:
         """
         home = value.__name__ if isinstance(value, ModuleType) else _home(value)
         if is_exported(value):
-            self.calls[f"{home}.{value.__name__}"] = None
-            self.add("calls", home, value.__name__, value.signature)
+            self.calls[symbol := f"{value.__module__}.{value.__name__}"] = None
+            self.add("calls", symbol, value.signature)
         elif hasattr(value, "compiled_from"):  # which is told in plain values
             self.value(name, value.compiled_from)
+        elif isinstance(value, tuple | list | dict | frozenset):
+            self._members(name, value)
         elif home in _MAKERS:
             self.add(name, layouts())
-        elif "COMPILING" in vars(sys.modules.get(home, builtins)):  # another one is there where it is compiled
-            self.add(name, home, _source(home))
+        elif is_of_package(home) and "COMPILING" in vars(sys.modules.get(home, builtins)):
+            self.add(name, home, _source(home))  # another one is there where it is compiled
         elif isinstance(function := getattr(value, "py_func", value), FunctionType) and not _is_foreign(home):
             self._called(function)
         elif isinstance(value, (*_PLAIN, enum.Enum)):
             self.add(name, repr(value))
-        elif isinstance(value, tuple | list | dict | frozenset):
-            self._members(name, value)
         elif isinstance(value, np.ndarray):
             self.add(name, value.dtype, value.shape, value.tobytes().hex())
         elif isinstance(value, type) and hasattr(value, "_fields"):
             self.add(name, value.__name__, value._fields)
-        elif _is_foreign(home):
-            self.add(name, home, getattr(value, "__name__", type(value).__name__))
+        elif _is_foreign(home) and " at 0x" not in (named := getattr(value, "__name__", repr(value))):
+            self.add(name, home, named)
         else:
             raise TypeError(f"compiled code uses {name}, a {type(value).__name__}, whose content cannot be told")
 
     def _called(self, function: FunctionType) -> None:
-        if function is self._own:
-            self.add("itself")
-            return
         found = content_of(function)
         self.add(found.digest)
         self.calls |= dict.fromkeys(found.calls)
         self.size += found.size
 
     def _members(self, name: str, value: Any) -> None:
-        self.add(name, type(value).__name__, len(value))
+        self.add(name, type(value).__name__, getattr(value, "_fields", ""), len(value))
         for member in sorted(value.items()) if isinstance(value, dict) else value:
             self.value(name, member)
 
@@ -180,16 +196,32 @@ class _Walk:
 def _home(value: Any) -> str:
     """The name of the module that a function, a class or an object of Numba's around one is of."""
     defined = getattr(value, "_defn", getattr(value, "py_func", value))
+    if isinstance(defined, FunctionType):  # one that wraps another has that one's `__module__`
+        return defined.__globals__.get("__name__") or ""
     return getattr(defined, "__module__", None) or type(value).__module__
 
 
-def _is_foreign(module: str) -> bool:
-    """Whether a module is Python's own or a compiler's, and so the same as long as their versions are."""
-    top = module.partition(".")[0]
-    return top in _COMPILERS or top in sys.stdlib_module_names
+def is_of_package(module: str) -> bool:
+    """Whether a module is of this package, and not a user's."""
+    return module.partition(".")[0] == _PACKAGE
 
 
 @functools.cache
+def _is_foreign(module: str) -> bool:
+    """Whether a module is Python's own or a compiler's, and so the same as long as their versions are."""
+    top = module.partition(".")[0]
+    if top in _COMPILERS:
+        return True
+    path = getattr(sys.modules.get(top), "__file__", None)
+    return top in sys.stdlib_module_names and (path is None or path.startswith(_STANDARD))
+
+
+def _loads_first(code: CodeType) -> bool:
+    """Whether code names its first constant, which may be its docstring."""
+    steps = zip(code.co_code[::2], code.co_code[1::2], strict=True)
+    return any(argument == 0 and step in dis.hasconst for step, argument in steps)
+
+
 def _used(function: FunctionType) -> list[tuple[str, Any]]:
     """The values from outside that a function names, with what they are called: also defaults and its closure's."""
     scope = {**vars(builtins), **function.__globals__}

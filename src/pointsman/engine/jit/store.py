@@ -5,6 +5,7 @@ is in it and the digest of the rest, for a damaged object can end the process in
 """
 
 import contextlib
+import errno
 import functools
 import hashlib
 import json
@@ -79,21 +80,26 @@ def write_checked(path: Path, content: bytes, **told: Any) -> None:
     Raises:
         RunError: there is no room.
     """
-    head = {**told, "sha256": hashlib.sha256(content).hexdigest()}
+    head = {**told, "name": path.name, "sha256": hashlib.sha256(content).hexdigest()}
     write_whole(path, json.dumps(head).encode() + b"\n" + content)
 
 
 def read_checked(path: Path) -> tuple[dict[str, Any], bytes] | None:
-    """What is told of a file, and its content; None if it is not there. A damaged one is removed: None."""
+    """What is told of a file, and its content; None if it is not there. One that is damaged, or is another's under its
+    name, is removed: None.
+    """
     try:
         head, _, content = path.read_bytes().partition(b"\n")
         told = json.loads(head)
-        if told["sha256"] == hashlib.sha256(content).hexdigest():
+        if (told["name"], told["sha256"]) == (path.name, hashlib.sha256(content).hexdigest()):
             os.utime(path)
             return told, content
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, KeyError, TypeError):  # a folder, a bad block; no JSON, or other JSON
+    except OSError as error:
+        if error.errno in (errno.EMFILE, errno.ENFILE):  # it is as it was
+            raise
+    except (ValueError, KeyError, TypeError):  # no JSON, or other JSON
         pass
     discard(path)
     return None
@@ -102,7 +108,7 @@ def read_checked(path: Path) -> tuple[dict[str, Any], bytes] | None:
 def prune() -> None:
     """Remove what was not used for long."""
     unused = time.time() - _KEPT_S
-    for path in [each for kind in ("o", "ir", "json") for each in folder().glob(f"*.{kind}")]:
+    for path in [each for kind in ("o", "ir", "json") for each in folder().glob(f"*.{kind}*")]:
         with contextlib.suppress(OSError):  # another process may be at it
             if path.stat().st_mtime < unused:
                 path.unlink()

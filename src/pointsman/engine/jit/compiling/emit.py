@@ -9,8 +9,10 @@ import gc
 import os
 import sys
 from collections.abc import Iterable
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
-from typing import Any
+from typing import Any, TextIO
 
 from llvmlite import binding, ir
 from numba.core import types
@@ -29,7 +31,9 @@ from pointsman.errors import RunError
 
 _OF_C = {
     *("memset", "memcpy", "memmove"),
-    *("exp", "exp2", "expm1", "log", "log1p", "pow", "sqrt", "ceil", "floor", "rint", "trunc", "fmod", "round"),
+    *("exp", "exp2", "expm1", "log", "log1p", "log2", "log10", "pow", "sqrt", "cbrt", "hypot", "fmod"),
+    *("ceil", "floor", "rint", "trunc", "round", "sin", "cos", "tan", "asin", "acos", "atan", "atan2"),
+    *("sinh", "cosh", "tanh", "erf", "erfc", "lgamma", "tgamma"),
 }
 """What every process has of C's libraries."""
 _ADDRESSES = "numba.dynamic.globals"
@@ -93,7 +97,7 @@ def _calls(module: Any, expected: tuple[str, ...]) -> tuple[str, ...]:
     """
     lacks = [f.name for f in module.functions if f.is_declaration and not f.name.startswith(("llvm.", "Py"))]
     if unknown := set(lacks) - {*expected, *_OF_C}:
-        raise TypeError(f"{module.name} would call {min(unknown)}, which nothing has")
+        raise TypeError(f"compiled code has no {min(unknown)}")
     return tuple(name for name in lacks if name in expected)
 
 
@@ -112,14 +116,20 @@ def _make(work: tuple[str, str]) -> None:
         write_object(digest, emit(symbol_of(unit, name), function))
 
 
-def main(units: Iterable[str], processes: int) -> None:
-    """Compile the functions of these units, the largest first, on as many processors."""
+def main(units: Iterable[str], processes: int, progress: TextIO) -> None:
+    """Compile the functions of these units, the largest first, on as many processors; tells `progress` how far it is.
+
+    Raises:
+        BrokenProcessPool: a process that compiled was ended, as by a system without memory.
+    """
     found = [(unit, name, function) for unit in units for name, function in functions_of(unit).items()]
     sizes = {(unit, name): -digest_of(symbol_of(unit, name), function).size for unit, name, function in found}
     gc.disable()  # it finds next to nothing in what Numba makes, and takes a twelfth of the time
-    with get_context("fork").Pool(min(processes, len(found))) as pool:
-        for done, _ in enumerate(pool.imap_unordered(_make, sorted(sizes, key=sizes.__getitem__)), 1):
-            print(done / len(found), flush=True)
+    with ProcessPoolExecutor(min(processes, len(found)), get_context("fork")) as pool:
+        ahead = [pool.submit(_make, work) for work in sorted(sizes, key=sizes.__getitem__)]
+        for done, made in enumerate(as_completed(ahead), 1):
+            made.result()
+            print(done / len(found), file=progress, flush=True)
 
 
 MAKERS.update(
@@ -129,8 +139,14 @@ MAKERS.update(
 )
 
 if __name__ == "__main__":
+    progress = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what users' modules print
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     try:
-        main(sys.argv[1:], len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+        main(sys.argv[1:], cores, progress)
     except RunError as error:  # there is no room for an object
         print(error, file=sys.stderr)
+        sys.exit(SAID)
+    except BrokenProcessPool:
+        print("a process that compiles was ended (is there too little memory?)", file=sys.stderr)
         sys.exit(SAID)

@@ -82,7 +82,8 @@ class KeptForms:
 
     def _file(self, helper: Helper) -> Path:
         """Where the form lies: named by what it is compiled from."""
-        text = f"{made_with()} {layouts()} {content_of(self._function).digest} {helper}"
+        fields = [_fields(kind) for kind in helper.types]
+        text = f"{made_with()} {layouts()} {content_of(self._function).digest} {helper} {fields}"
         return folder() / f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.ir"
 
 
@@ -102,6 +103,11 @@ def _keep(dispatcher: Any) -> None:
     if "<" not in function.__qualname__:
         _DISPATCHERS[function.__module__, function.__qualname__] = dispatcher
         dispatcher._cache = KeptForms(function)
+
+
+def _fields(kind: Any) -> Any:
+    """The names of what a tuple of names holds, also further in: Numba's own words for its type lack them."""
+    return getattr(kind, "fields", ()), [_fields(each) for each in getattr(kind, "types", ())]
 
 
 def _library_of(helper: Helper) -> PlainIR:
