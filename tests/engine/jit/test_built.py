@@ -53,6 +53,13 @@ def test_what_the_package_came_with_is_not_compiled(library: Path) -> None:
     assert (found.total(3, 5), found.by_symbol(3, 5, 100)) == (20, 120)
 
 
+@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"units": {}}'])
+def test_a_damaged_table_is_refused(library: Path, content: str) -> None:
+    library.with_name(built.TABLE).write_text(content)
+    with pytest.raises(RunError, match=r"core\.json is damaged: install Pointsman again"):
+        unit(NESTED)
+
+
 def test_a_damaged_library_is_refused(library: Path) -> None:
     library.write_bytes(library.read_bytes()[:-1])
     with pytest.raises(RunError, match=r"core\.so is damaged, or of another version: install Pointsman again"):

@@ -54,6 +54,13 @@ def test_a_damaged_object_is_removed(home: Path, damage: bytes | None) -> None:
     assert not file.exists()
 
 
+def test_an_object_under_the_name_of_another_is_removed(home: Path) -> None:
+    write_object("digest", Object("unit.function", (), b"code"))
+    object_file("digest").rename(object_file("other"))
+    assert read_object("other") is None
+    assert not object_file("other").exists()
+
+
 def test_a_folder_in_the_place_of_an_object_is_removed(home: Path) -> None:
     object_file("digest").mkdir()
     assert read_object("digest") is None

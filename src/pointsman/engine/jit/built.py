@@ -17,11 +17,21 @@ LIBRARY, TABLE = "core.so", "core.json"
 
 @functools.cache
 def table() -> dict[str, Any]:
-    """``units``: functions by unit; ``target``, ``sha256`` of the library. Empty in a clone, which has none."""
+    """``units``: functions by unit; ``target``, ``sha256`` of the library. Empty in a clone, which has none.
+
+    Raises:
+        RunError: it is damaged.
+    """
+    path = FOLDER / TABLE
     try:
-        return json.loads((FOLDER / TABLE).read_bytes())
+        found = json.loads(path.read_bytes())
     except FileNotFoundError:
         return {"units": {}}
+    except ValueError:
+        found = None
+    if not isinstance(found, dict) or not {"units", "target", "sha256"} <= found.keys():
+        raise RunError(f"{path} is damaged: install Pointsman again")
+    return found
 
 
 def maker() -> str:

@@ -120,7 +120,10 @@ def _kind(field: Any) -> str | None:
 def _shape(field: Any) -> int | tuple[int, ...]:
     if get_origin(field.annotation) is not tuple:
         return ()
-    return next(each.max_length for each in field.metadata if hasattr(each, "max_length"))
+    for each in field.metadata:
+        if hasattr(each, "max_length"):
+            return each.max_length
+    raise TypeError("a parameter of a compiled policy that is a tuple must state its most numbers: max_length=4")
 
 
 def _name(name: str, field: Any) -> str:
