@@ -11,7 +11,7 @@ from pathlib import Path
 from benchmarks.measures import Measure
 
 ROOT = Path(__file__).parent.parent
-CLUSTER, GPUS, LOAD, POLICY = "800x8", "6400", 0.9, "fifo"
+CLUSTER, GPUS, LOAD, POLICY = "800x8", "6400", 1.05, "fifo"
 SMALL = 1_000
 STAGES = ("start", "reading", "preparing", "engine", "outcome", "metrics", "figures", "writing")
 ROUNDS = 3
