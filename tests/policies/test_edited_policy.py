@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import pointsman
-from pointsman.engine.jit import build
+from pointsman.engine.jit import build, digests
 from pointsman.engine.jit.mode import AS_PYTHON
 from pointsman.engine.jit.units import hooks_unit
 from pointsman.errors import RunError
@@ -71,8 +71,8 @@ def test_a_policy_that_was_changed_in_memory_leaves_nothing_behind(monkeypatch: 
     def other(S: Any, j: Any) -> None:
         """Another."""
 
-    (name,) = (name for name in ("_wait", "_enqueue") if hasattr(srtf, name))
-    monkeypatch.setattr(srtf, name, other)
+    monkeypatch.setattr(srtf, "_wait", other)
+    monkeypatch.setattr(digests, "_content_once", digests._content)
     monkeypatch.setattr(build, "_table", dict)
     monkeypatch.setattr(build, "_compile", lambda lacking, tell: (_ for _ in ()).throw(RunError("edited")))
     monkeypatch.setattr(build, "write_whole", fail)
