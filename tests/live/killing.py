@@ -1,4 +1,4 @@
-"""Forty jobs of three seconds or less on eight declared GPUs, which outlast ten kills on a fast machine too."""
+"""Forty jobs of three seconds or less on eight declared GPUs, which outlast five kills on a fast machine too."""
 
 import random
 
