@@ -72,7 +72,7 @@ def test_a_policy_that_was_changed_in_memory_leaves_nothing_behind(monkeypatch: 
         """Another."""
 
     monkeypatch.setattr(srtf, "_wait", other)
-    monkeypatch.setattr(digests, "_content_once", digests._content)
+    monkeypatch.setattr(digests, "_content_once", lambda function: digests._content(function, {}))
     monkeypatch.setattr(build, "_table", dict)
     monkeypatch.setattr(build, "_compile", lambda lacking, tell: (_ for _ in ()).throw(RunError("edited")))
     monkeypatch.setattr(build, "write_whole", fail)

@@ -59,18 +59,24 @@ def digest_of(symbol: str, function: Any) -> Content:
     return Content(walk.digest(), of_body.calls, of_body.size)
 
 
-def content_of(function: FunctionType) -> Content:
+def content_of(function: FunctionType, met: "dict[FunctionType, Content] | None" = None) -> Content:
     """What any function is compiled from; of one of this package that holds nothing of others', found once.
+
+    `met` has functions that the same walk has met before.
 
     Raises:
         TypeError: it uses a value whose content cannot be told, or calls itself.
     """
-    is_fixed = function.__closure__ is None and is_of_package(_home(function))
-    return _content_once(function) if is_fixed else _content(function)
+    if function.__closure__ is None and is_of_package(_home(function)):
+        return _content_once(function)
+    met = {} if met is None else met
+    if function not in met:
+        met[function] = _content(function, met)
+    return met[function]
 
 
-def _content(function: FunctionType) -> Content:
-    walk = _Walk()
+def _content(function: FunctionType, met: dict[FunctionType, Content]) -> Content:
+    walk = _Walk(met)
     try:
         walk.function(function)
     except RecursionError:
@@ -78,7 +84,9 @@ def _content(function: FunctionType) -> Content:
     return Content(walk.digest(), tuple(walk.calls), walk.size)
 
 
-_content_once = functools.cache(_content)
+@functools.cache
+def _content_once(function: FunctionType) -> Content:
+    return _content(function, {})
 
 
 @functools.cache
@@ -118,7 +126,9 @@ def _file(function: FunctionType) -> str:
 class _Walk:
     """From one function to everything that is compiled into it."""
 
-    def __init__(self) -> None:
+    def __init__(self, met: dict[FunctionType, Content] | None = None) -> None:
+        """`met`: see `content_of`."""
+        self._met = {} if met is None else met
         self._hash = hashlib.sha256()
         self.calls: dict[str, None] = {}
         self.size = 0
@@ -182,7 +192,7 @@ class _Walk:
             raise TypeError(f"compiled code uses {name}, a {type(value).__name__}, whose content cannot be told")
 
     def _called(self, function: FunctionType) -> None:
-        found = content_of(function)
+        found = content_of(function, self._met)
         self.add(found.digest)
         self.calls |= dict.fromkeys(found.calls)
         self.size += found.size

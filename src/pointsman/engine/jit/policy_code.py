@@ -4,6 +4,8 @@ from pointsman.engine.jit.loaded import Unit, units
 from pointsman.engine.jit.units import HOSTED_HOOKS, MAIN_LOOP, PYTHON_API, hooks_unit
 
 HOOKS = ("decide", "on_event", "on_run")
+Code = tuple[Unit, dict[str, int]]
+"""The main loop, and where it finds the hooks of a policy."""
 
 
 def units_of(hooks: str) -> list[str]:
@@ -11,7 +13,7 @@ def units_of(hooks: str) -> list[str]:
     return [MAIN_LOOP, hooks_unit(hooks), *([PYTHON_API] if hooks == HOSTED_HOOKS else [])]
 
 
-def load_policy(policy: object) -> tuple[Unit, dict[str, int]]:
+def load_policy(policy: object) -> Code:
     """The main loop, and where it finds the hooks of a policy: addresses by fields of ``State.g``, 0 where a hook does
     nothing.
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pointsman.engine.jit.loaded import unit
-from pointsman.engine.jit.policy_code import load_policy
+from pointsman.engine.jit.policy_code import Code, load_policy
 from pointsman.engine.jit.units import ADOPTING, PYTHON_API
 from pointsman.engine.run.adoption import (
     check_forecasts,
@@ -65,7 +65,9 @@ class Simulation:
         named: NamedPolicy | None = None,
         kept: KeptLog | None = None,
         columns: JobColumns = NO_COLUMNS,
+        code: Code | None = None,
     ) -> None:
+        """`code`: that of `policy`, if it is loaded."""
         self.handle = handle
         self.columns = columns
         """Columns of the log's own that were kept."""
@@ -76,7 +78,8 @@ class Simulation:
         self.placement = Placement(int(handle.state.g[0]["placement"])) if own is None else Placement.CONSOLIDATED
         """The placement of the run, for a policy that has none of its own."""
         self.hosted = not isinstance(policy, CompiledPolicy)
-        self.loop, hooks = load_policy(policy)
+        self._code = code or load_policy(policy)
+        self.loop, hooks = self._code
         for hook, address in hooks.items():
             handle.state.g[hook] = address
         self.engine_s = 0.0
@@ -184,7 +187,7 @@ class Simulation:
     def copy(self) -> "Simulation":
         """A snapshot that can go its own way; a policy with a memory of its own must have ``copy()``."""
         self.kept.empty(self.handle.state)
-        return self._beside(snapshot(self.handle), policy_of_its_own(self.policy), self.kept)
+        return self._beside(snapshot(self.handle), policy_of_its_own(self.policy), self.kept, self._code)
 
     def speeds(self) -> NDArray[np.void] | None:
         """Every change of a job's speed so far (SPEED), in order; None if they are not kept."""
@@ -197,7 +200,7 @@ class Simulation:
         """The future under the same policy as far as a policy can know it: see `View.what_if`."""
         handle = blindfolded(snapshot(self.handle, room=False))
         unit(ADOPTING).reschedule(handle.address)
-        return self._beside(handle, policy_of_its_own(self.policy), KeptLog())
+        return self._beside(handle, policy_of_its_own(self.policy), KeptLog(), self._code)
 
     def what_if(self, policy: "str | CompiledPolicy | Policy") -> "Simulation":
         """A copy of this simulation under another policy: see `View.what_if`."""
@@ -259,9 +262,11 @@ class Simulation:
             return handle
         return with_new_memory(handle, memory_of(policy))
 
-    def _beside(self, handle: Handle, policy: CompiledPolicy | Policy, kept: KeptLog) -> "Simulation":
-        """A simulation of the same run."""
-        other = Simulation(handle, policy, self.named, kept.copy(), self.columns.under(policy))
+    def _beside(
+        self, handle: Handle, policy: CompiledPolicy | Policy, kept: KeptLog, code: Code | None = None
+    ) -> "Simulation":
+        """A simulation of the same run; under the same policy, by the same `code`."""
+        other = Simulation(handle, policy, self.named, kept.copy(), self.columns.under(policy), code)
         other.placement = self.placement
         return other
 
