@@ -61,10 +61,7 @@ def cold(policies: tuple[str, ...] = POLICIES) -> Iterator[Measure]:
 
 def _of(policy: str, place: Path) -> Iterator[tuple[str, Seconds]]:
     built_in = _simulate(policy)
-    if policy == POLICIES[0]:
-        yield "common", _seconds(place, *COMMON)
-    else:
-        _seconds(place, *COMMON)
+    yield "common", _seconds(place, *COMMON)
     yield f"first/{policy}", _seconds(place, *built_in)
     yield f"again/{policy}", _seconds(place, *built_in)
     yield f"edited/{policy}", _seconds(place, *_simulate(_as_users(policy, place)))

@@ -149,17 +149,18 @@ def advise(
         tasks = _tasks(cells, workload)
         replay([tasks[:1]], some, store)
         runs = runs_of_cell(tasks[:1], store)
-        if _verdict(workload, runs.results[0]).is_good:
+        verdict = _verdict(workload, runs.results[0])
+        if verdict.is_good:
             replay([tasks[1:]], some, store)
             runs = with_price(runs.beside(runs_of_cell(tasks[1:], store)), intervals_s, None, some)
     assumed = list(_assumed(tasks[0], runs.results[0], log, slurm_conf))
     with printed_first() as printing:
         show = printing(_show, format)  # ty: ignore
-        comparison = comparison_of(
+        comparison_of(
             options, experiment, runs, None, lambda found: show(Advice(found, assumed)),
             advise=lambda found: Advice(found, assumed),
         )  # fmt: skip
-    if not Advice(comparison, assumed).verdict.is_good:
+    if not verdict.is_good:
         raise ThresholdError("no advice, because the model of the present scheduler does not fit the log well enough")
 
 

@@ -46,11 +46,12 @@ def prepare(units: Iterable[str], tell: Callable[[float], None] = lambda share: 
 
 
 def _prepare(units: list[str], tell: Callable[[float], None]) -> None:
-    if missing(units):
+    found = {} if AS_PYTHON else reached(units)
+    if _without_objects(found):
         with _alone():
-            if lacking := missing(units):
+            if lacking := _without_objects(found):
                 _compile(lacking, tell)
-    _keep(reached(units))
+    _keep(found)
 
 
 @contextmanager
@@ -94,7 +95,10 @@ def _failure(code: int, text: str) -> Exception:
 
 def missing(units: Iterable[str]) -> list[str]:
     """Those of these units, and of the units that they call, of which an object is not there."""
-    found = {} if AS_PYTHON else reached(units)
+    return [] if AS_PYTHON else _without_objects(reached(units))
+
+
+def _without_objects(found: dict[str, dict[str, Content]]) -> list[str]:
     return sorted(u for u, functions in found.items() if not all(read_object(f.digest) for f in functions.values()))
 
 
