@@ -95,7 +95,7 @@ def _first_of(S: State, c: Int) -> Int:
 
 
 @cold
-def _next_in_order(S: State) -> Int:
+def _first_in_order(S: State) -> Int:
     """The first waiting job, in order, to be decided about; -1 if there is none."""
     best = np.int64(-1)
     if S.g[0].free > 0:
@@ -110,9 +110,9 @@ def _next_in_order(S: State) -> Int:
 def _next_job(S: State) -> Int:
     """The next job to be decided about, overdue ones first; -1 if there is none."""
     if not serves_overdue(S):
-        return _next_in_order(S)
+        return _first_in_order(S)
     j = next_around_heads(S)
-    return _next_in_order(S) if j < 0 else j
+    return _first_in_order(S) if j < 0 else j
 
 
 @cold
