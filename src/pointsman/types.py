@@ -98,6 +98,16 @@ class Event(IntEnum):
     TRANSFER = 12  # or a step of a job, which no policy hears of; applied after TIMER
 
 
+class Outside(IntEnum):
+    """What of a run happens outside of it, and is told."""
+
+    NOTHING = 0
+    EVENTS = 1
+    """Starts, stops, ends and speeds of jobs."""
+    DECISIONS = 2
+    """These, and which jobs are started and stopped: the policy is told of all, and not asked."""
+
+
 class Told(IntEnum):
     """What a live world can be told of a job besides events; numbered apart from them, and applied after them."""
 

@@ -5,6 +5,7 @@ decides as `simulate` does, which is told of nothing.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from pointsman.experiment import RunOptions
 from pointsman.live.world.live_world import Ask, LiveWorld
 from pointsman.live.world.plan import Action, actions_of
 from pointsman.policies.registry import get_policy
-from pointsman.types import NEVER_MS, Event, JobState, Verb
+from pointsman.types import NEVER_MS, Event, JobState, Outside, Verb
 from pointsman.workload import Workload
 
 
@@ -47,10 +48,11 @@ class Case:
     def _whole(self, policy: Any) -> tuple[Workload, Cluster, Any, Any, RunOptions]:
         return self.workload, self.cluster, self.spec, policy, self.options
 
-    def world(self, room: int = 1 << 12) -> LiveWorld:
+    def world(self, room: int = 1 << 12, outside: Outside = Outside.EVENTS) -> LiveWorld:
         """A live world before its first job."""
         policy = self.policy()
         prepared, rules, briefing = self._assemble(policy)
+        rules = replace(rules, outside=outside)
         return LiveWorld(prepared, rules, policy, briefing, room)
 
     def simulated(self) -> list[Action]:

@@ -46,8 +46,8 @@ def delay_of_start(S: State, j: Int) -> Int:
 
 
 @cold
-def _commence(S: State, j: Int, reason: Int) -> None:
-    """Job `j`, whose GPUs are in State.place, starts."""
+def commence(S: State, j: Int, reason: Int) -> None:
+    """Waiting job `j`, whose GPUs are in State.place and are free no more, starts."""
     J = S.jobs[j]
     g = S.g[0]
     if J.claims:
@@ -97,7 +97,7 @@ def start_placed(S: State, j: Int, reason: Int) -> Int:
     if over_limit(S, j):
         unplace(S)
         return QUOTA
-    _commence(S, j, reason)
+    commence(S, j, reason)
     return OK
 
 
@@ -109,7 +109,7 @@ def start(S: State, j: Int, reason: Int) -> Int:
         return _refuse(S, j, answer)
     if not place(S, S.jobs[j].cls):
         return _refuse(S, j, RESOURCES if S.jobs[j].asked > S.g[0].free else FRAGMENTATION)
-    _commence(S, j, reason)
+    commence(S, j, reason)
     return OK
 
 
@@ -120,7 +120,7 @@ def start_on(S: State, j: Int, reason: Int) -> Int:
     if answer != OK:
         return _refuse(S, j, answer)
     take_place(S)
-    _commence(S, j, reason)
+    commence(S, j, reason)
     return OK
 
 
@@ -137,7 +137,8 @@ def _begin_to_stop(S: State, j: Int) -> None:
 
 
 @cold
-def _stop(S: State, j: Int, reason: Int, index: bool) -> None:
+def cut_short(S: State, j: Int, reason: Int, index: bool) -> None:
+    """Running job `j` is preempted, whatever it is promised; with `index` its GPUs are free in the index too."""
     J = S.jobs[j]
     g = S.g[0]
     settle(S, j)
@@ -198,14 +199,14 @@ def preempt(S: State, j: Int, reason: Int) -> Int:
     """Preempt job `j`; the policy queues it again. Answers OK or why not."""
     answer = answer_to_preempt(S, j)
     if answer == OK:
-        _stop(S, j, reason, True)
+        cut_short(S, j, reason, True)
     return answer
 
 
 @core
 def preempt_released(S: State, j: Int, reason: Int) -> None:
     """Preempt job `j`, whose GPUs the index already counts as free."""
-    _stop(S, j, reason, False)
+    cut_short(S, j, reason, False)
 
 
 @core

@@ -8,7 +8,7 @@ from pointsman.engine.run.view import done_by
 from pointsman.engine.state.records import SCRIPT, TRACE
 from pointsman.engine.state.state_pointer import Handle
 from pointsman.errors import UsageError
-from pointsman.types import NEVER_MS, JobState
+from pointsman.types import NEVER_MS, JobState, Outside
 
 _RUNNING = int(JobState.RUNNING)
 
@@ -22,7 +22,8 @@ def blindfolded(handle: Handle) -> Handle:
     clock["jobs"] = arrived
     clock["script"] = clock["scripted"] = 0
     clock["fail_rate"] = 0.0
-    handle.state.g["log_on"] = handle.state.g["log_speeds"] = handle.state.g["outside"] = False
+    handle.state.g["log_on"] = handle.state.g["log_speeds"] = False
+    handle.state.g["outside"] = Outside.NOTHING
     runs = jobs["state"] == _RUNNING
     done = np.where(runs, done_by(jobs, now), jobs["done"])
     work = np.maximum(np.where(np.isnan(jobs["estimate"]), np.inf, jobs["estimate"]), done)

@@ -70,7 +70,7 @@ from pointsman.engine.state.records import (
     World,
 )
 from pointsman.engine.state.state_pointer import Handle
-from pointsman.types import NEVER_MS, JobState, Locality
+from pointsman.types import NEVER_MS, JobState, Locality, Outside
 
 SAMPLES = 1 << 12
 LOG_ROWS = 1 << 16
@@ -98,8 +98,8 @@ class Rules:
     log_speeds: bool = False
     audit: bool = False
     hosted: bool = False
-    outside: bool = False
-    """Starts, stops, ends and speeds of jobs are told, and nothing of them falls due by itself."""
+    outside: Outside = Outside.NOTHING
+    """What is told, and does not happen by itself."""
     min_run_ms: int = 0
     """How long a job runs before it may be preempted."""
     admits: bool = False

@@ -1,6 +1,6 @@
 """States of jobs, answers of verbs and placements as whole numbers, which compiled code compares."""
 
-from pointsman.types import JobState, Placement, Reason
+from pointsman.types import JobState, Outside, Placement, Reason
 
 PENDING, STARTING, RUNNING, STOPPING, HELD = (
     int(s) for s in (JobState.PENDING, JobState.STARTING, JobState.RUNNING, JobState.STOPPING, JobState.HELD)
@@ -14,4 +14,5 @@ GANG_INCOMPLETE, GPU_TAKEN, NOT_ELIGIBLE = (
 )
 SHARING_LIMIT, MEMORY = int(Reason.SharingLimit), int(Reason.Memory)
 NOT_SUPPORTED, PROTECTED = int(Reason.NotSupported), int(Reason.MinRuntimeProtected)
+DECISIONS_OUTSIDE = int(Outside.DECISIONS)
 CONSOLIDATED, FIRST_FIT, SPREAD, TIGHTEST, FEW_RACKS = (int(p) for p in Placement)

@@ -450,7 +450,7 @@ SCALARS = np.dtype(
         ("free_crossing", I),  # head of the list of free crossings, plus 1
         ("changed_uplinks", I),  # uplinks in State.changed_uplinks
         ("row_mask", I),  # what of a row is its place in the arrays by row; -1: all of it
-        ("outside", I),  # whether starts, stops, ends and speeds are told from outside
+        ("outside", I),  # Outside
         ("min_run_ms", I),  # ms that a job runs before it may be preempted
         ("slots", I),  # job slots used so far
         ("free_slot", I),  # head of the list of those free again; -1

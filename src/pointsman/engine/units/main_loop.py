@@ -6,15 +6,20 @@ from pointsman.engine.jit.compile import cold, core, exported
 from pointsman.engine.run.loop.instants import ADVANCE, COMMIT, REVIEW_CLAIMS, instant, log_is_full, next_time
 from pointsman.engine.run.sampling import sample
 from pointsman.engine.run.stops import AUDIT_FAILED, DECISIONS, DONE, HOSTED, LOG_FULL, UNTIL
+from pointsman.engine.state.codes import DECISIONS_OUTSIDE
 from pointsman.engine.state.due_times import NEVER
 from pointsman.engine.state.records import ALERT, AUDIT, Int, State
 from pointsman.engine.state.state_pointer import call_apart, open_state, open_world
 
 
 @core
-def _off_the_grid(S: State) -> bool:
-    """Whether passes wait for the next round; if so, there will be one."""
+def _passes_over(S: State) -> bool:
+    """Whether the policy is not asked at this instant: others decide, or it waits for the next round, which there will
+    be.
+    """
     g = S.g[0]
+    if g.outside == DECISIONS_OUTSIDE:
+        return True
     if g.round_ms == 0 or g.now % g.round_ms == 0:
         return False
     following = g.now - g.now % g.round_ms + g.round_ms
@@ -84,7 +89,7 @@ def run(address: Int, until: Int, decisions: Int) -> Int:
             if C.events == before:  # there were but steps
                 made += 1
                 continue
-        if not _off_the_grid(S):
+        if not _passes_over(S):
             C.decisions += 1
             if decisions == 0:
                 return HOSTED

@@ -1,12 +1,13 @@
-"""Jobs that are there already take their places in a state that has not begun (`pointsman.live.world`)."""
+"""Jobs take the places that others gave them: in a state that has not begun, or later (`pointsman.live.world`)."""
 
 from pointsman.engine.actions.held_gpus import bind, note_stopping, take_place
 from pointsman.engine.actions.running import begin_running
+from pointsman.engine.actions.verbs import commence, cut_short
 from pointsman.engine.estimates.history import FORETELL
 from pointsman.engine.index.dirty_jobs import mark
 from pointsman.engine.jit.compile import exported
 from pointsman.engine.run.loop import job_events
-from pointsman.engine.state.codes import PENDING, RUNNING, STARTING, STOPPING
+from pointsman.engine.state.codes import OK, PENDING, RUNNING, STARTING, STOPPING
 from pointsman.engine.state.records import Int
 from pointsman.engine.state.state_pointer import call_apart, open_state, open_world
 
@@ -52,3 +53,17 @@ def seat(address: Int, j: Int) -> None:
     elif J.state == STOPPING:
         g.stopping += 1
         note_stopping(S, j)
+
+
+@exported("void(int64, int64)")
+def start(address: Int, j: Int) -> None:
+    """Waiting job `j` starts on the free GPUs in State.place, whatever the policy would have decided."""
+    S = open_state(address)
+    take_place(S)
+    commence(S, j, OK)
+
+
+@exported("void(int64, int64)")
+def preempt(address: Int, j: Int) -> None:
+    """Running job `j` is preempted, whatever the policy would have decided."""
+    cut_short(open_state(address), j, OK, True)

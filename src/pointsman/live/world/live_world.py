@@ -28,7 +28,7 @@ from pointsman.engine.sdk.live import (
 from pointsman.errors import RunError, UsageError
 from pointsman.live.world.plan import Action, actions_of
 from pointsman.live.world.suitable import check_suits_live
-from pointsman.types import NEVER_MS, Event, JobState, NodeState, Told
+from pointsman.types import NEVER_MS, Event, JobState, NodeState, Outside, Told
 
 ROOM = 1 << 16
 """Jobs that are there at once, and that are submitted in one turn, at most; memory is taken when it is used."""
@@ -268,5 +268,6 @@ def _with_room(prepared: Prepared, room: int) -> Prepared:
 
 def _rules_from_outside(rules: Rules) -> Rules:
     """Changes the rules so that nothing happens by itself, and every start and stop takes time."""
+    outside = max(rules.outside, Outside.EVENTS)
     least = {name: max(1, getattr(rules, name)) for name in ("start_ms", "stop_ms", "rebatch_ms")}
-    return replace(rules, outside=True, log=True, log_speeds=False, **least)
+    return replace(rules, outside=outside, log=True, log_speeds=False, **least)

@@ -19,7 +19,7 @@ from pointsman.live.world.kind import Kind
 from pointsman.live.world.live_world import ROOM, Ask, LiveWorld
 from pointsman.live.world.suitable import check_reads_no_log
 from pointsman.policies.registry import PolicySpec, get_policy
-from pointsman.types import SCATTERED
+from pointsman.types import SCATTERED, Outside
 from pointsman.workload import Workload
 
 _UNKNOWN = {"submit_s": 0.0, "duration_s": 1.0, "time_limit_s": 1.0, "priority": 0}
@@ -95,10 +95,11 @@ class Roster:
         """The roster with its first `many` kinds only."""
         return self if many == len(self.numbers) else Roster(self.cluster, self.deciding, self.kinds[:many])
 
-    def world(self, room: int = ROOM, first_row: int = 1) -> LiveWorld:
-        """A world before its first job, in which the policy decides."""
+    def world(self, room: int = ROOM, first_row: int = 1, *, observed: bool = False) -> LiveWorld:
+        """A world before its first job, in which the policy decides, or, if it is `observed`, others do."""
         made_of = _digest_of_files(self.deciding)
-        return LiveWorld(self.prepared, self.rules, self.policy, self.briefing, room, first_row, made_of)
+        rules = replace(self.rules, outside=Outside.DECISIONS) if observed else self.rules
+        return LiveWorld(self.prepared, rules, self.policy, self.briefing, room, first_row, made_of)
 
     def ask(self, kind: int, *, priority: int = 0, limit_ms: int | None = None, pinned: bool = False) -> Ask:
         """What the engine is told of a job of a kind. Where several schedulers divide the cluster, its own is drawn."""

@@ -4,7 +4,7 @@ policy, or where jobs are of kinds that the world before did not know.
 A checkpoint is better where it fits: a policy's memory is not in the records of jobs.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -76,7 +76,7 @@ def take_seats(world: LiveWorld, seats: Iterable[Seat], now_ms: int, rows: int) 
     state.g["now"] = now_ms
     seats = sorted(seats)
     for seat in seats:
-        _check_free(world, seat)
+        _check_free(world, seat.row, seat.parts)
         world.write_row(seat.row, seat.ask, seat.submit_ms)
         j = seating.begin(handle.address, seat.row)
         record = state.jobs[j : j + 1]
@@ -86,9 +86,7 @@ def take_seats(world: LiveWorld, seats: Iterable[Seat], now_ms: int, rows: int) 
         record["state"] = seat.state
         record["rated"] = now_ms
         record["done_when_rated"] = record["done"]
-        for i, (node, mask) in enumerate(seat.parts):
-            state.place[i] = (node, with_sign(mask), mask.bit_count(), 0)
-        state.g["placed"] = len(seat.parts)
+        _lay_out(world, seat.parts)
         seating.seat(handle.address, j)
         if world.needs_estimates and not np.isfinite(record["estimate"][0]):
             raise RunError(f"policy {world.simulation.policy.name!r} needs an estimate of how long job {seat.row} runs")
@@ -96,6 +94,43 @@ def take_seats(world: LiveWorld, seats: Iterable[Seat], now_ms: int, rows: int) 
     clock["ended"] = rows - len(seats)
     world.simulation.take_over()
     world.find_jobs()
+
+
+def start_there(world: LiveWorld, row: int, parts: Sequence[tuple[int, int]]) -> None:
+    """A waiting job starts, between two turns, on (node, mask of its GPUs), because others have decided so.
+
+    Raises:
+        RunError: it does not wait, or one of the GPUs is not free.
+    """
+    slot = _slot_in(world, row, JobState.PENDING)
+    _check_free(world, row, parts)
+    _lay_out(world, parts)
+    unit(SEATING).start(world.simulation.handle.address, slot)
+
+
+def preempt_there(world: LiveWorld, row: int) -> None:
+    """A job that runs is to stop, between two turns, because others have decided so.
+
+    Raises:
+        RunError: it does not run.
+    """
+    unit(SEATING).preempt(world.simulation.handle.address, _slot_in(world, row, JobState.RUNNING))
+
+
+def _slot_in(world: LiveWorld, row: int, state: JobState) -> int:
+    slot = world.slots.get(row, -1)
+    is_there = slot >= 0 and world.simulation.handle.jobs["row"][slot] == row
+    if not is_there or world.simulation.handle.jobs["state"][slot] != state:
+        raise RunError(f"job {row} is not {state.name}")
+    return slot
+
+
+def _lay_out(world: LiveWorld, parts: Sequence[tuple[int, int]]) -> None:
+    """The GPUs are in State.place."""
+    state = world.simulation.handle.state
+    for i, (node, mask) in enumerate(parts):
+        state.place[i] = (node, with_sign(mask), mask.bit_count(), 0)
+    state.g["placed"] = len(parts)
 
 
 def _parts(world: LiveWorld, first: int) -> tuple[tuple[int, int], ...]:
@@ -107,10 +142,10 @@ def _parts(world: LiveWorld, first: int) -> tuple[tuple[int, int], ...]:
     return tuple(parts)
 
 
-def _check_free(world: LiveWorld, seat: Seat) -> None:
+def _check_free(world: LiveWorld, row: int, parts: Sequence[tuple[int, int]]) -> None:
     nodes = world.simulation.handle.state.nodes
-    for node, mask in seat.parts:
+    for node, mask in parts:
         if mask >> (has := int(nodes["gpus"][node])):
-            raise RunError(f"job {seat.row} has more GPUs of node {node} than it has by now, {has}: stop the job first")
+            raise RunError(f"job {row} has more GPUs of node {node} than it has by now, {has}: stop the job first")
         if taken := mask & ~int(nodes["free_mask"][node]) & ALL_GPUS:
-            raise RunError(f"job {seat.row} has GPUs of node {node} that another has, too (mask {taken:#x})")
+            raise RunError(f"job {row} has GPUs of node {node} that another has, too (mask {taken:#x})")

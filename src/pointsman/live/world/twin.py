@@ -6,7 +6,7 @@ import numpy as np
 
 from pointsman.engine.sdk.live import ADOPTING, Simulation, done_by, instants, unit
 from pointsman.live.world.live_world import LiveWorld
-from pointsman.types import JobState
+from pointsman.types import JobState, Outside
 
 
 def as_simulation(world: LiveWorld, left_ms: Mapping[int, float], now_ms: int) -> Simulation:
@@ -30,7 +30,7 @@ def as_simulation(world: LiveWorld, left_ms: Mapping[int, float], now_ms: int) -
     done = np.where(rated, done_by(jobs, now_ms), unrated)
     truth["work"] = done + left
     truth["finish"] = instants(now_ms + np.ceil(left / rate), now_ms + 1)
-    g["outside"] = False
+    g["outside"] = Outside.NOTHING
     unit(ADOPTING).reschedule(handle.address)
     return world.simulation
 
