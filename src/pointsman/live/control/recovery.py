@@ -10,6 +10,7 @@ from pointsman.live.world.checkpoint import OTHER_WORLD, NotAlike, identity, res
 from pointsman.live.world.growing import grow
 from pointsman.live.world.live_world import Ask, LiveWorld
 from pointsman.live.world.roster import Roster
+from pointsman.live.world.seating import preempt_there, start_there
 from pointsman.policies.registry import get_policy
 from pointsman.types import Event, NodeState, Told
 
@@ -18,7 +19,12 @@ _FIRST: Final = "first_world"
 
 
 def recovered(
-    world: LiveWorld, store: Store, backend: Backend, node_names: Sequence[str], roster: Roster | None = None
+    world: LiveWorld,
+    store: Store,
+    backend: Backend,
+    node_names: Sequence[str],
+    roster: Roster | None = None,
+    kind: type[ControlLoop] = ControlLoop,
 ) -> ControlLoop:
     """The loop goes on where the one before it died: with `world`, which has not begun, by the store.
 
@@ -30,12 +36,18 @@ def recovered(
     if (name := store.setting(RELIEVED)) is not None:
         world.relieve(get_policy(name).make())
     _replay(world, store, roster)
-    return going_on(world, store, backend, node_names)
+    return going_on(world, store, backend, node_names, kind)
 
 
-def going_on(world: LiveWorld, store: Store, backend: Backend, node_names: Sequence[str]) -> ControlLoop:
+def going_on(
+    world: LiveWorld,
+    store: Store,
+    backend: Backend,
+    node_names: Sequence[str],
+    kind: type[ControlLoop] = ControlLoop,
+) -> ControlLoop:
     """A loop for a world that is as the store says."""
-    loop = ControlLoop(world, store, backend, node_names, jobs=store.alive_jobs(), held=store.held_jobs())
+    loop = kind(world, store, backend, node_names, jobs=store.alive_jobs(), held=store.held_jobs())
     loop.jobs_of.update(job.uid for job in loop.jobs.values())
     loop.nodes = store.nodes()
     for attempt in store.alive_attempts():
@@ -74,6 +86,10 @@ def _replay(world: LiveWorld, store: Store, roster: Roster | None) -> None:
             world.tell(
                 Event(kind) if kind in {int(e) for e in Event} else Told(kind), told.row, told.at_ms, state=state
             )
+        elif told.what == "start":
+            start_there(world, told.row, told.args)
+        elif told.what == "preempt":
+            preempt_there(world, told.row)
         elif told.what == "node":
             world.tell_node(told.row, NodeState(told.args), told.at_ms)
         elif told.what == "grow" and roster is not None:

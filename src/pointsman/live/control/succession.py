@@ -31,7 +31,7 @@ def successor(before: LiveWorld, jobs: Mapping[int, Job], roster: Roster) -> Liv
         UsageError: its policy cannot run live.
     """
     world = roster.world()
-    asks = {row: roster.asked_anew(job.ask, job.kind) for row, job in jobs.items()}
+    asks = {row: roster.asked_anew(job.ask, job.kind, job.limit_ms) for row, job in jobs.items()}
     take_seats(world, seats_of(before, asks), before.now_ms, before.rows_so_far)
     return world
 

@@ -161,7 +161,7 @@ class Daemon:
         alive = self.store.alive_jobs()
         self.roster = roster_of(cluster, deciding, {id_: job.kind for id_, job in alive.items()})
         world = self.roster.world()
-        asks = {id_: self.roster.asked_anew(job.ask, job.kind) for id_, job in alive.items()}
+        asks = {id_: self.roster.asked_anew(job.ask, job.kind, job.limit_ms) for id_, job in alive.items()}
         take_kept_seats(self.store, world, asks, self.node_names)
         self.loop = going_on(world, self.store, self.backend, self.node_names)
         self.clock = self.setting.clock(self.store, world.now_ms)

@@ -80,6 +80,14 @@ class Durations:
                 self._shared = FORGETS * self._shared + before * group.off
                 self._pairs = FORGETS * self._pairs + 1.0
 
+    def likely_left_ms(self, job: Like, ran_ms: float) -> float:
+        """How much longer half of the jobs like it ran that have run for so long."""
+        for key in job.groups():
+            group = self.group(key)
+            if group.many_beyond(ran_ms) >= ENOUGH:
+                return group.quantile_beyond(ran_ms, 0.5) - ran_ms
+        return _left_of_any_ms(ran_ms, 0.5)
+
     def group(self, key: Hashable) -> "_Group":
         """Durations of a group of jobs that have ended."""
         return self._groups.get(key) or _Group()

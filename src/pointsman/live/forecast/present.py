@@ -46,17 +46,19 @@ class Present:
 
     def known(self) -> dict[int, Known]:
         """What tells how long each present job will run, by its row."""
-        jobs = self.world.simulation.handle.jobs
-        runs = jobs["state"] == JobState.RUNNING
-        now_ms = self.world.now_ms
-        ran_ms = (jobs["executed"] + runs * (now_ms - jobs["settled"])).tolist()
         found = {}
-        for row, state, ran in zip(jobs["row"].tolist(), jobs["state"].tolist(), ran_ms, strict=True):
-            if state != 0:
-                job, began_ms = self.jobs[row], self.began_ms.get(row)
-                since_ms = self.now_ms - now_ms if state == JobState.RUNNING else 0
-                found[row] = known_of(job, 0 if began_ms is None else self.now_ms - began_ms, ran + since_ms)
+        for row, ran_ms in ran_by_row(self.world, self.now_ms).items():
+            job, began_ms = self.jobs[row], self.began_ms.get(row)
+            found[row] = known_of(job, 0 if began_ms is None else self.now_ms - began_ms, ran_ms)
         return found
+
+
+def ran_by_row(world: LiveWorld, now_ms: int) -> dict[int, float]:
+    """For how long each job that is there has run by now, in all attempts."""
+    jobs = world.simulation.handle.jobs
+    there, runs = jobs["state"] != 0, jobs["state"] == JobState.RUNNING
+    ran_ms = jobs["executed"] + runs * (now_ms - jobs["settled"])
+    return dict(zip(jobs["row"][there].tolist(), ran_ms[there].tolist(), strict=True))
 
 
 def known_of(job: Job, ran_now_ms: float = 0.0, ran_ms: float = 0.0) -> Known:

@@ -40,3 +40,5 @@ class Job:
     """Who submitted it; -1: whoever owns the daemon."""
     request_key: str | None = None
     """A submission by the same user with the same key is the same job."""
+    shown: str = ""
+    """What another scheduler, which runs it, calls it."""

@@ -36,6 +36,8 @@ class Deciding:
     """As those of `simulate`. Estimates: ``limit`` are jobs' time limits; else what needs durations learns them."""
     min_run_s: float = 0.0
     """How long an attempt runs before it may be preempted."""
+    observes: str | None = None
+    """The policy that stands for another scheduler, which decides in place of this one, and is only observed."""
 
     @property
     def spec(self) -> PolicySpec:
@@ -74,7 +76,9 @@ class Roster:
         workload = Workload.of(jobs, source="a submission")
         spec, options = self.deciding.spec, dict(self.options)
         prepared, rules, briefing = assemble(workload, self.cluster, spec, self.policy, options)
-        return prepared, replace(rules, min_run_ms=round(1000 * self.deciding.min_run_s)), briefing
+        outside = Outside.EVENTS if self.deciding.observes is None else Outside.DECISIONS
+        min_run_ms = round(1000 * self.deciding.min_run_s)
+        return prepared, replace(rules, min_run_ms=min_run_ms, outside=outside), briefing
 
     def admit(self, kind: Kind) -> int:
         """The number of a kind, which is new if it was not there before.
@@ -95,11 +99,10 @@ class Roster:
         """The roster with its first `many` kinds only."""
         return self if many == len(self.numbers) else Roster(self.cluster, self.deciding, self.kinds[:many])
 
-    def world(self, room: int = ROOM, first_row: int = 1, *, observed: bool = False) -> LiveWorld:
-        """A world before its first job, in which the policy decides, or, if it is `observed`, others do."""
+    def world(self, room: int = ROOM, first_row: int = 1) -> LiveWorld:
+        """A world before its first job."""
         made_of = _digest_of_files(self.deciding)
-        rules = replace(self.rules, outside=Outside.DECISIONS) if observed else self.rules
-        return LiveWorld(self.prepared, rules, self.policy, self.briefing, room, first_row, made_of)
+        return LiveWorld(self.prepared, self.rules, self.policy, self.briefing, room, first_row, made_of)
 
     def ask(self, kind: int, *, priority: int = 0, limit_ms: int | None = None, pinned: bool = False) -> Ask:
         """What the engine is told of a job of a kind. Where several schedulers divide the cluster, its own is drawn."""
@@ -110,10 +113,10 @@ class Roster:
         homes = homes_of(ask.cls, self.prepared.demands, self.prepared.pools, scattered=scattered)
         return ask._replace(cls=self._draw.choice(homes))
 
-    def asked_anew(self, ask: Ask, kind: Kind) -> Ask:
+    def asked_anew(self, ask: Ask, kind: Kind, limit_ms: int | None) -> Ask:
         """What a job of a kind, which asked for `ask` in another world, asks for in one of this roster."""
-        like = self.ask(self.numbers[kind])
-        return ask._replace(cls=like.cls, queue=like.queue, speed=like.speed, numbers=like.numbers, keys=like.keys)
+        like = self.ask(self.numbers[kind], limit_ms=limit_ms)
+        return like._replace(neg_priority=ask.neg_priority, pinned=ask.pinned)
 
 
 def roster_of(cluster: Cluster, deciding: Deciding, jobs: Mapping[int, Kind]) -> Roster:

@@ -1,0 +1,269 @@
+"""A turn where another scheduler decides: the world follows what was seen, and its policy is asked what it would have
+done.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from typing import Final, Protocol
+
+from pointsman.errors import InputError, RunError
+from pointsman.live.backends.facts import AttemptId
+from pointsman.live.control.loop import ControlLoop
+from pointsman.live.control.obeying import hold
+from pointsman.live.control.orders import Order
+from pointsman.live.control.reconcile import Happened
+from pointsman.live.forecast.present import ran_by_row
+from pointsman.live.observe.decisions import Decisions, Tale
+from pointsman.live.observe.news import KnownJob, Piece, What, news
+from pointsman.live.observe.seats import free_gpus
+from pointsman.live.observe.sight import SeenJob, Sight
+from pointsman.live.records.book import Attempt, Cause, Stage
+from pointsman.live.records.job import Job
+from pointsman.live.world.kind import Kind
+from pointsman.live.world.opinion import opinion
+from pointsman.live.world.plan import Action
+from pointsman.live.world.roster import Roster
+from pointsman.live.world.seating import preempt_there, start_there
+from pointsman.types import NEVER_MS, Event, JobState, NodeState, Told, Verb
+
+RECENT_MS: Final = 120_000
+"""What was decided longer ago is only learnt from: the policy is not asked about it."""
+IDLE_MS: Final = 60_000
+"""For so long nothing has happened before it is asked whether the policy would have left the free GPUs free, too."""
+NO_LIMIT_MS: Final = 365 * 86_400_000
+"""What Slurm's backfilling counts for a job without a time limit (YEAR_MINUTES in its sched/backfill)."""
+BY_ANOTHER: Final = "Observed"
+"""Why an attempt was started, in the table of attempts."""
+
+
+class Looks(Protocol):
+    """What looks at a cluster on which another scheduler decides."""
+
+    title: str
+    """What that is called."""
+
+    def latest(self) -> Sight | None:
+        """What was seen since the last time; None: nothing."""
+        ...
+
+
+@dataclass
+class ObservingLoop(ControlLoop):
+    """A control loop that decides nothing, and whose jobs another scheduler runs."""
+
+    roster: Roster | None = None
+    """Which jobs that come are admitted to."""
+    grow: Callable[[], None] = lambda: None
+    """Lets the world know all kinds of jobs of the roster."""
+    decisions: Decisions = field(init=False)
+    _rows: dict[str, int] = field(default_factory=dict)
+    """Our numbers of the jobs that have not ended, by their keys."""
+    _left_out: set[str] = field(default_factory=set)
+    """Keys of jobs that the world could not have."""
+    _changed_ms: int = 0
+    """When something has happened, after which it is not asked yet whether GPUs were left free."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.decisions = Decisions(self.store)
+        self._rows = {job.request_key: row for row, job in self.jobs.items() if job.request_key is not None}
+
+    @property
+    def due_ms(self) -> int:
+        """Never: what falls due is done when something was seen."""
+        return NEVER_MS
+
+    def turn(self, now_ms: int, submitted: Sequence[Job] = (), orders: Sequence[Order] = ()) -> list[int]:
+        """Everything that was seen up to now.
+
+        Raises:
+            BackendError: the turn could not be kept. The world is ahead of the store then, and this process must end.
+        """
+        looks: Looks = self.backend  # ty: ignore
+        seen = looks.latest()
+        if seen is None:
+            return []
+        now_ms = max(now_ms, self.world.now_ms)
+        self._admit(seen.jobs.values())
+        with self.store.turn():
+            self._follow(seen, now_ms)
+            self._advance(now_ms)
+            self._keep_checkpoint_if_due()
+        return []
+
+    def decide(self, now_ms: int, since_ms: int = 0) -> None:
+        """The world is as of now; others decide."""
+        self._advance(now_ms)
+
+    def _advance(self, now_ms: int) -> None:
+        self.store.note(now_ms, "advance", 0)
+        self._decide(now_ms)
+
+    # -- what was seen ------------------------------------------------------------------------------------
+
+    def _admit(self, jobs: Iterable[SeenJob]) -> None:
+        """The world knows the kinds of all jobs that come."""
+        assert self.roster is not None
+        for job in jobs:
+            if job.key not in self._rows and job.key not in self._left_out and self._kind_of(job) is None:
+                self._left_out.add(job.key)
+        if len(self.roster.numbers) > len(self.world.prepared.trace):
+            self.grow()
+
+    def _kind_of(self, job: SeenJob) -> Kind | None:
+        """Its kind; without its partition and type of GPU, where our cluster could not run it there; None: nowhere."""
+        assert self.roster is not None
+        for kind in (job.kind, job.kind._replace(partition=None, gpu_type=None), Kind(job.kind.gpus)):
+            try:
+                self.roster.admit(kind)
+            except InputError:
+                continue
+            return kind
+        return None
+
+    def _follow(self, seen: Sight, now_ms: int) -> None:
+        shift_ms, first_ms = now_ms - seen.unix_ms, self.world.now_ms
+        heard = {key: job for key, job in seen.jobs.items() if key not in self._left_out}
+        pieces = news(self._known(shift_ms), self.nodes, replace(seen, jobs=heard))
+
+        def when(piece: Piece) -> tuple[int, bool]:
+            return min(max(piece.unix_ms + shift_ms, first_ms), now_ms), piece.what.is_decided
+
+        for (at_ms, are_decided), group in groupby(pieces, when):
+            if are_decided:
+                self._follow_decisions([*group], at_ms, now_ms)
+            else:
+                for piece in group:
+                    self._take_in_piece(piece, at_ms)
+        if pieces:
+            self._changed_ms = now_ms
+        elif self._changed_ms and now_ms - self._changed_ms >= IDLE_MS:
+            self._changed_ms = 0
+            self._advance(now_ms)
+            self._note_left(now_ms)
+
+    def _known(self, shift_ms: int) -> dict[str, KnownJob]:
+        known = {}
+        for key, row in self._rows.items():
+            attempt = self.attempt_of(row)
+            began_ms = None if attempt is None or attempt.started_ms is None else attempt.started_ms - shift_ms
+            known[key] = KnownJob(began_ms, row in self.held)
+        return known
+
+    def _take_in_piece(self, piece: Piece, at_ms: int) -> None:
+        if piece.what == What.NODE:
+            self._change_node(piece, at_ms)
+        elif piece.what == What.CAME:
+            self._come(piece, at_ms)
+        elif (row := self._rows.get(piece.key)) is not None:
+            _TAKING_IN[piece.what](self, row, piece, at_ms)
+
+    def _change_node(self, piece: Piece, at_ms: int) -> None:
+        if piece.key in self.node_names:
+            state = NodeState(piece.state or 0)
+            self.nodes[piece.key] = state
+            self.store.set_node(piece.key, state)
+            self._tell_node(piece.key, state, at_ms)
+
+    def _come(self, piece: Piece, at_ms: int) -> None:
+        assert piece.job is not None and self.roster is not None
+        seen, kind = piece.job, self._kind_of(piece.job)
+        assert kind is not None
+        limit_ms, number = seen.limit_ms or NO_LIMIT_MS, self.roster.numbers[kind]
+        ask = self.roster.ask(number, priority=seen.priority, limit_ms=limit_ms, pinned=not seen.requeues)
+        job = Job(
+            ask, kind, number, seen.name, limit_ms, requeues=seen.requeues, uid=seen.uid, request_key=seen.key,
+            shown=seen.shown,
+        )  # fmt: skip
+        self._rows[seen.key] = self._submit(job, at_ms)
+
+    def hold_back(self, row: int, piece: Piece, at_ms: int) -> None:
+        """A job could not start now, whoever decided."""
+        hold(self, row, at_ms)
+
+    def let_go(self, row: int, piece: Piece, at_ms: int) -> None:
+        """It could."""
+        self.held.discard(row)
+        self.store.hold_job(row, held=False)
+        self.tell(Happened(Told.RELEASE, row), at_ms)
+
+    def finish(self, row: int, piece: Piece, at_ms: int) -> None:
+        """A job has ended."""
+        attempt, state = self.attempt_of(row), JobState(piece.state or JobState.COMPLETED)
+        self.tell(Happened(Event.FINISH if attempt else Event.CANCEL, row, state), at_ms)
+        if attempt is not None:
+            self.keep(replace(attempt, stage=Stage.ENDED, ended_ms=at_ms, real_end_ms=at_ms))
+        del self._rows[piece.key]
+        self.end(row, state, at_ms)
+
+    # -- what the other scheduler decides, and what the policy would have ---------------------------------
+
+    def _follow_decisions(self, pieces: Sequence[Piece], at_ms: int, now_ms: int) -> None:
+        """Jobs were stopped and started at once."""
+        self._advance(at_ms)
+        would = self._opinion(at_ms) if at_ms >= now_ms - RECENT_MS else None
+        for piece in pieces:
+            if piece.what == What.STOPPED:
+                self._stop(self._rows[piece.key], at_ms)
+        starts = [piece for piece in pieces if piece.what == What.STARTED]
+        started = [row for piece in starts if (row := self._start(piece, at_ms)) is not None]
+        if would is not None and started:
+            self.decisions.note(self._tale(at_ms), started, would, at_ms)
+
+    def _stop(self, row: int, at_ms: int) -> None:
+        """A job that ran waits again."""
+        attempt = self.attempt_of(row)
+        if attempt is not None:
+            self.store.note(at_ms, "preempt", row)
+            preempt_there(self.world, row)
+            self.tell(Happened(Event.STOPPED, row), at_ms)
+            self.keep(replace(attempt, stage=Stage.ENDED, cause=Cause.PREEMPT, stopping_ms=at_ms, ended_ms=at_ms))
+            self._advance(at_ms)
+
+    def _start(self, piece: Piece, at_ms: int) -> int | None:
+        """Its number; None if its GPUs are not free, as far as we know: it is held then, and tried again."""
+        assert piece.run is not None
+        row, parts = self._rows[piece.key], free_gpus(self.world, piece.run.gpus, self.node_names)
+        if parts is None:
+            hold(self, row, at_ms)
+            return None
+        if row in self.held:
+            self.let_go(row, piece, at_ms)
+            self._advance(at_ms)
+        self.store.note(at_ms, "start", row, parts)
+        start_there(self.world, row, parts)
+        slot = self.world.slots[row]
+        number = int(self.world.simulation.handle.jobs["attempt"][slot])
+        attempt = Attempt(AttemptId(row, number), self._name_nodes(tuple(parts)), Stage.RUNNING, at_ms, at_ms, at_ms)
+        self.store.begin_attempt(attempt, BY_ANOTHER)
+        self.keep(attempt)
+        self.tell(Happened(Event.STARTED, row), at_ms)
+        if number == 1:
+            self.promises.note_start(row, at_ms)
+        return row
+
+    def _opinion(self, at_ms: int) -> list[Action] | None:
+        """What the policy would do; None if it fails."""
+        try:
+            return opinion(self.world, at_ms)
+        except RunError as error:
+            self._relieve(str(error))
+            return None
+
+    def _note_left(self, now_ms: int) -> None:
+        would = [action for action in self._opinion(now_ms) or [] if action.verb == Verb.START]
+        if would:
+            self.decisions.note(self._tale(now_ms), [], would, now_ms)
+
+    def _tale(self, at_ms: int) -> Tale:
+        looks: Looks = self.backend  # ty: ignore
+        ran_ms = ran_by_row(self.world, at_ms)
+        return Tale(looks.title, self.world.simulation.policy.name, self.jobs, ran_ms)
+
+
+_TAKING_IN: Final[Mapping[What, Callable[[ObservingLoop, int, Piece, int], None]]] = {
+    What.HELD: ObservingLoop.hold_back,
+    What.RELEASED: ObservingLoop.let_go,
+    What.ENDED: ObservingLoop.finish,
+}

@@ -1,0 +1,51 @@
+"""What is seen of a cluster on which another scheduler decides. Times are milliseconds since 1970 by its clock."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from pointsman.live.world.kind import Kind
+from pointsman.types import JobState, NodeState
+
+
+class Run(NamedTuple):
+    """One start of a job."""
+
+    begin_unix_ms: int
+    gpus: tuple[tuple[str, int], ...]
+    """(node, how many of its GPUs)."""
+    end_unix_ms: int | None = None
+    """None: it runs."""
+
+
+@dataclass(frozen=True)
+class SeenJob:
+    """A job, as its scheduler shows it."""
+
+    key: str
+    """No other job ever has the same."""
+    shown: str
+    """What its scheduler calls it."""
+    submit_unix_ms: int
+    kind: Kind = field(default_factory=Kind)
+    uid: int = -1
+    name: str = ""
+    limit_ms: int | None = None
+    priority: int = 0
+    requeues: bool = False
+    held: str = ""
+    """Why it could not start now, whoever decided."""
+    run: Run | None = None
+    """The last one."""
+    ended: JobState | None = None
+    """How it ended; None: it waits or runs."""
+    end_unix_ms: int | None = None
+
+
+@dataclass(frozen=True)
+class Sight:
+    """All jobs that have not ended, those that have ended since the last look, and all nodes."""
+
+    jobs: Mapping[str, SeenJob]
+    nodes: Mapping[str, NodeState]
+    unix_ms: int

@@ -1,0 +1,144 @@
+"""Another scheduler decides: the world follows what is seen, and the policy says what it would have done."""
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from pointsman.live.observe.loop import RECENT_MS
+from pointsman.live.world.kind import Kind
+
+from .observed import Observed, Played
+from .test_equality import CLUSTERS, workload
+from .toy import Case
+
+
+def case_of(scheduler: str, jobs: int = 120) -> Case:
+    return Case(workload("itp", jobs), CLUSTERS["itp"], scheduler, oversized="drop", overheads="none")
+
+
+def observed(scheduler: str, policy: str, path: Path, jobs: int = 120) -> Observed:
+    case = case_of(scheduler, jobs)
+    return Observed(Played(case), case, policy, path)
+
+
+def check_all_is_over(observer: Observed) -> None:
+    g = observer.loop.world.simulation.handle.state.g[0]
+    assert (g["free"], g["pending"], g["running"], observer.loop.world.ignored) == (g["gpus"], 0, 0, 0)
+    assert observer.loop.jobs == {} and observer.loop.attempts == {}
+    assert observer.store.connection.execute("SELECT count(*) FROM seats").fetchone()[0] == 0
+    alive = observer.store.connection.execute("SELECT count(*) FROM jobs WHERE end_ms IS NULL").fetchone()[0]
+    assert alive == 0
+
+
+@pytest.mark.parametrize("policy", ["fifo", "fifo-backfill", "las", "tiresias", "dally"])
+def test_it_agrees_with_itself(policy: str, tmp_path: Path) -> None:
+    observer = observed(policy, policy, tmp_path / "store")
+    for now_ms in observer.played.instants():
+        observer.look(now_ms)
+    check_all_is_over(observer)
+    decisions = observer.decisions()
+    assert len(decisions) == sum(len(life.runs) for life in observer.played.lives)
+    assert [one for one in decisions if not one["agrees"]] == []
+    assert {one["said"] for one in decisions} == {""}
+
+
+def test_what_differs_is_said_in_a_sentence(tmp_path: Path) -> None:
+    observer = observed("fifo", "gittins", tmp_path / "store")
+    for now_ms in observer.played.instants():
+        observer.look(now_ms)
+    check_all_is_over(observer)
+    differ = [one for one in observer.decisions() if not one["agrees"]]
+    assert len(differ) >= 10
+    for one in differ:
+        assert (
+            one["said"].startswith(("Slurm started 80", "Slurm left GPUs free")) and "gittins would have" in one["said"]
+        )
+    said = [one["said"] for one in differ]
+    assert any("would have started 80" in one and "expected" in one for one in said)
+
+
+@pytest.mark.parametrize("every_ms", [5_000, 300_000])
+def test_looks_now_and_then_are_enough(every_ms: int, tmp_path: Path) -> None:
+    """All times are those of the scheduler, however late they are seen."""
+    observer = observed("las", "gittins", tmp_path / "store", 60)
+    last_ms = observer.played.instants()[-1]
+    for now_ms in range(0, last_ms + every_ms, every_ms):
+        observer.look(now_ms)
+    check_all_is_over(observer)
+    begun = sorted((row, run.begin_unix_ms) for row, life in enumerate(observer.played.lives) for run in life.runs)
+    in_book = {(job - 1, at_ms) for job, at_ms in observer.starts()}
+    if every_ms == 5_000:  # else runs that begin and end between two looks are not seen
+        assert in_book >= {one for one in begun}
+    ends = observer.store.connection.execute("SELECT id, end_ms FROM jobs").fetchall()
+    assert all(abs(observer.played.lives[job - 1].end_ms - end) <= 1 for job, end in ends)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_whoever_dies_goes_on(seed: int, tmp_path: Path) -> None:
+    """The book and all decisions are as if nobody had died."""
+    whole, killed = (observed("fifo", "gittins", tmp_path / name, 80) for name in ("whole", "killed"))
+    chance = random.Random(seed)
+    for now_ms in whole.played.instants():
+        whole.look(now_ms)
+        killed.look(now_ms)
+        if chance.random() < 0.1:
+            killed.die()
+    check_all_is_over(killed)
+    assert killed.starts() == whole.starts()
+    assert killed.decisions() == whole.decisions()
+
+
+def test_it_begins_in_the_middle(tmp_path: Path) -> None:
+    """What ran before is learnt from, and nobody is asked about it."""
+    observer = observed("fifo", "gittins", tmp_path / "store")
+    instants = observer.played.instants()
+    middle = len(instants) // 2
+    for now_ms in instants[middle:]:
+        observer.look(now_ms)
+    check_all_is_over(observer)
+    ended = observer.store.connection.execute("SELECT count(*) FROM jobs").fetchone()[0]
+    assert ended == len(observer.played.lives)
+    assert all(one["at_ms"] >= instants[middle] - RECENT_MS for one in observer.decisions())
+
+
+def test_jobs_that_our_cluster_could_not_run_are_left_out(tmp_path: Path) -> None:
+    observer = observed("fifo", "gittins", tmp_path / "store", 40)
+    observer.played.kinds[3] = Kind(gpus=1_000)
+    observer.played.kinds[4] = observer.played.kinds[4]._replace(partition="elsewhere", gpu_type="none")
+    for now_ms in observer.played.instants():
+        observer.look(now_ms)
+    check_all_is_over(observer)
+    assert observer.store.connection.execute("SELECT count(*) FROM jobs").fetchone()[0] == 39
+
+
+def test_jobs_with_gpus_of_others_are_held_until_there_is_room(tmp_path: Path) -> None:
+    """Two jobs on one GPU, or a node that we do not know: one has it, the other holds nothing, and none is lost."""
+    observer = observed("fifo", "gittins", tmp_path / "store", 40)
+    lives = observer.played.lives
+    for row, life in enumerate(lives):
+        if row % 5 == 0:
+            lives[row] = life._replace(runs=[run._replace(gpus=(("n0000", 4),)) for run in life.runs])
+        if row % 7 == 0:
+            lives[row] = life._replace(runs=[run._replace(gpus=(("elsewhere", 1),)) for run in life.runs])
+    for now_ms in observer.played.instants():
+        observer.look(now_ms)
+    check_all_is_over(observer)
+    assert observer.store.connection.execute("SELECT count(*) FROM jobs").fetchone()[0] == 40
+
+
+def test_what_is_held_is_not_started_by_anybody(tmp_path: Path) -> None:
+    observer = observed("fifo", "srtf", tmp_path / "store", 40)
+    lives = observer.played.lives
+    row = next(row for row, life in enumerate(lives) if life.runs[0].begin_unix_ms > life.submit_ms + 600_000)
+    released_ms = lives[row].runs[0].begin_unix_ms - 1
+    observer.played.held = {row: (0, released_ms)}
+    held = set()
+    for now_ms in observer.played.instants():
+        observer.look(now_ms)
+        held |= observer.loop.held
+    check_all_is_over(observer)
+    assert held == {row + 1}
+    wanted_ms = [one["at_ms"] for one in observer.decisions() if ["START", row + 1] in json.loads(one["instead"])]
+    assert all(at_ms >= released_ms for at_ms in wanted_ms)
