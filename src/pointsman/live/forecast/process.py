@@ -18,7 +18,7 @@ from pointsman.errors import BackendError, PointsmanError
 from pointsman.live.forecast.futures import Start, starts
 from pointsman.live.forecast.moment import Moment
 from pointsman.live.forecast.record import Record
-from pointsman.live.forecast.whatif import Answer, Change, what_if
+from pointsman.live.forecast.whatif import Answer, Change, asked, stand_in, under, what_if
 
 _DIED: Final = "the process that looks ahead has died; ask again, and see the daemon's log"
 LONGEST_S: Final = 600.0
@@ -133,9 +133,14 @@ def _answer_or_error(moment: Moment, change: Change | None, cluster: Cluster, re
 
 def _answer(moment: Moment, change: Change | None, cluster: Cluster, record: Record, store: Path) -> Any:
     present, roster = moment.made_again(cluster, record, store)
+    then = None
+    if moment.deciding.observes is not None:
+        if change is not None and change.deciding == moment.deciding:
+            then = asked(present)
+        present, roster = under(present, stand_in(moment.deciding), roster)
     if change is None:
         return moment.now_ms, starts(present, record)
     if change.deciding is not None:
         policy: Any = change.deciding.spec.make(dict(change.deciding.params))
         load_policy(policy)
-    return what_if(present, change, roster, record)
+    return what_if(present, change, roster, record, then=then)

@@ -13,6 +13,7 @@ from pointsman.live.forecast.record import Record
 from pointsman.live.records.job import Job
 from pointsman.live.world.growing import grow
 from pointsman.live.world.live_world import LiveWorld
+from pointsman.live.world.opinion import let_decide
 from pointsman.live.world.plan import Action, actions_of
 from pointsman.live.world.roster import Deciding, Roster
 from pointsman.types import NodeState, Verb
@@ -64,8 +65,11 @@ class Answer(NamedTuple):
     """(ms from now, verb, job, who decides so) of the first that differ, in one future."""
 
 
-def what_if(present: Present, change: Change, roster: Roster, record: Record, draws: int = DRAWS) -> Answer:
-    """`roster` is that of the present.
+def what_if(
+    present: Present, change: Change, roster: Roster, record: Record, draws: int = DRAWS, *, then: Present | None = None
+) -> Answer:
+    """What would be if this were done from now on. `roster` is that of the present. `then`: the present in which it is
+    done, if that is not to be worked out.
 
     Raises:
         UsageError: the policy cannot run live, or nothing can be foretold under it. InputError: the cluster could never
@@ -73,7 +77,7 @@ def what_if(present: Present, change: Change, roster: Roster, record: Record, dr
     """
     futures = Both(
         list(futures_of(present, record, draws, to_the_end=True)),
-        list(futures_of(changed(present, change, roster), record, draws, to_the_end=True)),
+        list(futures_of(then or changed(present, change, roster), record, draws, to_the_end=True)),
         frozenset(change.cancelled),
     )
     jobs = {row: _figure(*futures.ends_s({row})) for row in futures.there}
@@ -100,6 +104,25 @@ def changed(present: Present, change: Change, roster: Roster) -> Present:
         other = replace(present, world=world, kinds=to_be.numbers)
     cancelled = (*present.cancelled, *change.cancelled)
     return replace(other, drained=change.drained, cancelled=cancelled, submitted=change.submitted)
+
+
+def stand_in(deciding: Deciding) -> Deciding:
+    """What stands for the scheduler that is observed: it knows time limits, and takes them for durations."""
+    assert deciding.observes is not None
+    return Deciding(deciding.observes, {}, {**deciding.options, "estimate": "limit"}, observes=deciding.observes)
+
+
+def under(present: Present, deciding: Deciding, roster: Roster) -> tuple[Present, Roster]:
+    """The present, of a world of `roster`, in which another policy decides; and the roster of its world."""
+    to_be = Roster(roster.cluster, deciding, roster.kinds)
+    return replace(present, world=_under(present, to_be), kinds=to_be.numbers), to_be
+
+
+def asked(present: Present) -> Present:
+    """The present in which the policy of an observed world decides from now on, by what it has learnt."""
+    world = present.world.copy()
+    let_decide(world, present.now_ms)
+    return replace(present, world=world)
 
 
 def _under(present: Present, roster: Roster) -> LiveWorld:
