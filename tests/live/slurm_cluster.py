@@ -42,7 +42,7 @@ MpiDefault=none
 ReturnToService=2
 MinJobAge=300
 KillWait=2
-SchedulerParameters=sched_min_interval=0,default_queue_depth=2000,sched_interval=2
+SchedulerParameters=sched_interval=2,sched_min_interval=0,batch_sched_delay=0,bf_interval=1,default_queue_depth=2000
 PriorityType=priority/basic
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from pointsman.live.backends.facts import Phase, Unsure
-from pointsman.live.backends.slurm.answers.json_answers import jobs_of_json
-from pointsman.live.backends.slurm.answers.queue import QUEUE, jobs_of
-from pointsman.live.backends.slurm.answers.shown import controller_of, shown_job
-from pointsman.live.backends.slurm.answers.sinfo import NODES, nodes_and_partitions
+from pointsman.live.backends.slurm.answers.json_answers import read_jobs_json
+from pointsman.live.backends.slurm.answers.queue import QUEUE, read_queue
+from pointsman.live.backends.slurm.answers.scontrol import read_controller, read_job
+from pointsman.live.backends.slurm.answers.sinfo import NODES, read_sinfo
 from pointsman.live.backends.slurm.answers.table import new_mark
 from pointsman.live.backends.slurm.commands import Answer, Commands
 from pointsman.live.backends.slurm.pace import Pace
@@ -105,7 +105,7 @@ class Reader:
         Raises:
             Unsure: there is no such job, or no answer.
         """
-        return shown_job(self._commands.ask("scontrol", "--local", "-d", "show", "job", str(number)).text)
+        return read_job(self._commands.ask("scontrol", "--local", "-d", "show", "job", str(number)).text)
 
     def _look(self, expected: frozenset[int], unix_s: float) -> Snapshot:
         jobs, of_jobs = self._ask_jobs()
@@ -121,12 +121,12 @@ class Reader:
     def _ask_jobs(self) -> tuple[list[SlurmJob], Answer]:
         mark = new_mark()
         answer = self._commands.ask("squeue", "--local", "--all", "--states=all", QUEUE.format(mark))
-        return jobs_of(answer.text, mark), answer
+        return read_queue(answer.text, mark), answer
 
     def _ask_nodes(self) -> tuple[list[SlurmNode], list[SlurmPartition], Answer]:
         mark = new_mark()
         answer = self._commands.ask("sinfo", "--local", "--all", "--Node", NODES.format(mark))
-        return *nodes_and_partitions(answer.text, mark), answer
+        return *read_sinfo(answer.text, mark), answer
 
     # -- the controller -----------------------------------------------------------------------------------
 
@@ -135,7 +135,7 @@ class Reader:
         old = time.monotonic() > self._asked_s + self._habits.config_s
         missing = (self._living | expected) - seen
         if self._controller is None or old or self._troubled or missing:
-            self._controller = controller_of(self._commands.ask("scontrol", "--local", "show", "config").text)
+            self._controller = read_controller(self._commands.ask("scontrol", "--local", "show", "config").text)
             self._asked_s = time.monotonic()
         return self._controller
 
@@ -161,7 +161,7 @@ class Reader:
         left = [job for job in new if _run(job) not in self._details]
         for job in left[: self._habits.most_alone]:
             self._learn(self._ask_details(job))
-        return [self._detailed(job) for job in jobs]
+        return [self._add_details(job) for job in jobs]
 
     def _learn(self, found: Sequence[SlurmJob]) -> None:
         self._details |= {_run(job): _Details(job.held, job.excluded_nodes) for job in found}
@@ -171,7 +171,7 @@ class Reader:
         answer = self._commands.run("squeue", "--local", "--all", "--json")
         with suppress(Unsure):
             if answer.code == 0:
-                return jobs_of_json(answer.text)
+                return read_jobs_json(answer.text)
         self._speaks_json = False
         return []
 
@@ -181,10 +181,10 @@ class Reader:
         if answer.code != 0:
             return []
         with suppress(Unsure):
-            return [shown_job(answer.text, job.name)]
+            return [read_job(answer.text, job.name)]
         return [job]
 
-    def _detailed(self, job: SlurmJob) -> SlurmJob:
+    def _add_details(self, job: SlurmJob) -> SlurmJob:
         known = self._details.get(_run(job))
         if known is None:
             return job

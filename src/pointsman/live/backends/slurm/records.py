@@ -145,7 +145,7 @@ class Controller:
     min_job_age_s: float = 300.0
     """How long jobs that ended are listed."""
     slurm_uid: int = 0
-    """Of SlurmUser."""
+    """The uid of SlurmUser."""
     private: tuple[str, ...] = ()
     """PrivateData: what users see only of their own."""
 

@@ -11,7 +11,7 @@ FIELDS: Final = ("JobID", "JobIDRaw", "State", "ExitCode", "Submit", "Start", "E
 OPTIONS: Final = ("--parsable2", "--allocations", "--duplicates", f"--format={','.join(FIELDS)}")
 
 
-def ended_runs(text: str) -> list[EndedRun]:
+def read_runs(text: str) -> list[EndedRun]:
     """The runs of an answer to `OPTIONS`, a requeued job's each.
 
     Raises:

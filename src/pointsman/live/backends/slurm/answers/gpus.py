@@ -80,7 +80,7 @@ def indexes(cell: str) -> tuple[int, ...] | None:
     return tuple(sorted({int(index) for one in listed if one not in _NONE for index in hostlist.expand(f"[{one}]")}))
 
 
-def held(node: str, cell: str) -> NodeGpus:
+def node_gpus(node: str, cell: str) -> NodeGpus:
     """What a job holds of a node: ``gpu:a100:3(IDX:0-2)``, or ``gpu(IDX:0-2)`` of older versions."""
     known = indexes(cell)
     counted = _count(whole_gpus(cell))
@@ -88,7 +88,7 @@ def held(node: str, cell: str) -> NodeGpus:
     return NodeGpus(node, len(known or ()) if bare else counted, known or (() if counted == 0 else None))
 
 
-def spread(nodes: Sequence[str], gpus: GpuDemand) -> Iterator[NodeGpus]:
+def share_out(nodes: Sequence[str], gpus: GpuDemand) -> Iterator[NodeGpus]:
     """What a job that runs on these nodes holds of each, as far as what it asks for tells."""
     for node in nodes:
         yield NodeGpus(node, gpus.per_node if len(nodes) > 1 or gpus.total is None else gpus.total)

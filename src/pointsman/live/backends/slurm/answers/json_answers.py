@@ -21,7 +21,7 @@ Object = Mapping[str, Any]
 Record = TypeVar("Record")
 
 
-def jobs_of_json(text: str) -> list[SlurmJob]:
+def read_jobs_json(text: str) -> list[SlurmJob]:
     """The jobs of ``squeue --json`` or ``scontrol show job --json``.
 
     Raises:
@@ -30,7 +30,7 @@ def jobs_of_json(text: str) -> list[SlurmJob]:
     return [*_each(text, "jobs", _job)]
 
 
-def nodes_of_json(text: str) -> list[SlurmNode]:
+def read_nodes_json(text: str) -> list[SlurmNode]:
     """The nodes of ``scontrol show node --json``, and of ``sinfo --json`` before 23.02.
 
     Raises:
@@ -39,7 +39,7 @@ def nodes_of_json(text: str) -> list[SlurmNode]:
     return [*_each(text, "nodes", _node)]
 
 
-def partitions_of_json(text: str) -> list[SlurmPartition]:
+def read_partitions_json(text: str) -> list[SlurmPartition]:
     """The partitions of ``scontrol show partition --json`` and of slurmrestd.
 
     Raises:
@@ -48,7 +48,7 @@ def partitions_of_json(text: str) -> list[SlurmPartition]:
     return [*_each(text, "partitions", _partition)]
 
 
-def ended_of_json(text: str) -> list[EndedRun]:
+def read_runs_json(text: str) -> list[EndedRun]:
     """The runs of ``sacct --json``.
 
     Raises:
@@ -86,7 +86,7 @@ def _job(of: Object) -> SlurmJob:
         priority=_whole(of, "priority"), submit_unix_s=instant(of.get("submit_time")),
         eligible_unix_s=instant(of.get("eligible_time")), start_unix_s=instant(of.get("start_time")) if on else None,
         end_unix_s=instant(of.get("end_time")) if phase == Phase.ENDED else None, time_limit_s=_limit_s(of),
-        nodes_asked=nodes, gpus=wanted, held=_held(of, on) or tuple(gpus.spread(on, wanted)),
+        nodes_asked=nodes, gpus=wanted, held=_node_gpus(of, on) or tuple(gpus.share_out(on, wanted)),
         restarts=_whole(of, "restart_cnt"), requeues=of.get("requeue") is True, dependency=_text(of, "dependency"),
         required_nodes=cells.names(_text(of, "required_nodes")),
         excluded_nodes=cells.names(_text(of, "excluded_nodes")), features=_text(of, "features"),
@@ -130,10 +130,10 @@ def _limit_s(of: Object) -> float | None:
     return 60.0 * minutes if isinstance(minutes, int) and 0 < minutes < 0xFFFFFFFE else None
 
 
-def _held(of: Object, on: tuple[str, ...]) -> tuple[NodeGpus, ...]:
+def _node_gpus(of: Object, on: tuple[str, ...]) -> tuple[NodeGpus, ...]:
     """By the details of each node, in the order of its nodes; nothing if there are none."""
     details = of.get("gres_detail") or []
-    return tuple(map(gpus.held, on, details)) if len(details) == len(on) else ()
+    return tuple(map(gpus.node_gpus, on, details)) if len(details) == len(on) else ()
 
 
 def _ending(value: Any) -> Ending:

@@ -19,7 +19,7 @@ QUEUE: Final = Table("squeue", {
 })  # fmt: skip
 
 
-def jobs_of(text: str, mark: str) -> list[SlurmJob]:
+def read_queue(text: str, mark: str) -> list[SlurmJob]:
     """The jobs of an answer.
 
     Raises:
@@ -51,7 +51,8 @@ def _job(row: Row) -> SlurmJob:
         eligible_unix_s=cells.moment_s(row["eligible"]),
         start_unix_s=cells.moment_s(row["start"]) if on else None,
         end_unix_s=cells.moment_s(row["end"]) if phase == Phase.ENDED else None,
-        time_limit_s=cells.limit_s(row["limit"]), nodes_asked=nodes, gpus=wanted, held=tuple(gpus.spread(on, wanted)),
+        time_limit_s=cells.limit_s(row["limit"]), nodes_asked=nodes, gpus=wanted,
+        held=tuple(gpus.share_out(on, wanted)),
         restarts=cells.whole(row["restarts"]), requeues=cells.is_yes(row["requeues"]),
         dependency=cells.optional(row["dependency"]), required_nodes=cells.names(row["required"]),
         features=cells.optional(row["features"]), admin_comment=cells.optional(row["admin_comment"]),

@@ -15,7 +15,7 @@ NODES: Final = Table("sinfo", {
 _STATES: Final = {"INACT": "INACTIVE"}
 
 
-def nodes_and_partitions(text: str, mark: str) -> tuple[list[SlurmNode], list[SlurmPartition]]:
+def read_sinfo(text: str, mark: str) -> tuple[list[SlurmNode], list[SlurmPartition]]:
     """The nodes and partitions of an answer, each once.
 
     Raises:

@@ -23,7 +23,7 @@ _USER: Final = re.compile(r"(.*)\((\d+)\)")
 Fields = Mapping[str, str]
 
 
-def shown_job(text: str, name: str | None = None) -> SlurmJob:
+def read_job(text: str, name: str | None = None) -> SlurmJob:
     """The job that ``scontrol -d show job ID`` prints.
 
     Args:
@@ -67,7 +67,7 @@ def _job(head: re.Match[str], name: str, fields: Fields, sure: str) -> SlurmJob:
         start_unix_s=cells.moment_s(fields["StartTime"]) if on else None,
         end_unix_s=cells.moment_s(fields["EndTime"]) if phase == Phase.ENDED else None,
         time_limit_s=cells.limit_s(fields["TimeLimit"]), nodes_asked=nodes, gpus=wanted,
-        held=_held(sure, on) or tuple(gpus.spread(on, wanted)), restarts=cells.whole(fields["Restarts"]),
+        held=_node_gpus(sure, on) or tuple(gpus.share_out(on, wanted)), restarts=cells.whole(fields["Restarts"]),
         requeues=cells.is_yes(fields["Requeue"]), dependency=cells.optional(fields["Dependency"]),
         required_nodes=cells.names(fields["ReqNodeList"]), excluded_nodes=cells.names(fields["ExcNodeList"]),
         features=cells.optional(fields.get("Features", "")),
@@ -89,13 +89,15 @@ def _asked(fields: Fields, nodes: int) -> gpus.Asked:
     return gpus.Asked(tres, *options, nodes, cells.number_or(fields.get("NumTasks", ""), 1))
 
 
-def _held(text: str, on: tuple[str, ...]) -> tuple[NodeGpus, ...]:
+def _node_gpus(text: str, on: tuple[str, ...]) -> tuple[NodeGpus, ...]:
     """The GPUs on each node, in the order of its nodes."""
-    found = {node: gpus.held(node, cell) for names, cell in _ALLOCATION.findall(text) for node in cells.names(names)}
+    found = {
+        node: gpus.node_gpus(node, cell) for names, cell in _ALLOCATION.findall(text) for node in cells.names(names)
+    }
     return tuple(found[node] for node in on) if {*on} <= {*found} else ()
 
 
-def shown_nodes(text: str) -> list[SlurmNode]:
+def read_nodes(text: str) -> list[SlurmNode]:
     """The nodes that ``scontrol -d -o show node`` prints.
 
     Raises:
@@ -114,7 +116,7 @@ def _node(fields: Fields, line: str) -> SlurmNode:
     )  # fmt: skip
 
 
-def shown_partitions(text: str) -> list[SlurmPartition]:
+def read_partitions(text: str) -> list[SlurmPartition]:
     """The partitions that ``scontrol -o show partition`` prints.
 
     Raises:
@@ -143,7 +145,7 @@ def _records(text: str, key: str) -> Iterator[tuple[Fields, str]]:
             raise Unsure(f"scontrol show: {line!r:.60}: {error}") from None
 
 
-def controller_of(text: str) -> Controller:
+def read_controller(text: str) -> Controller:
     """The controller by what ``scontrol show config`` prints.
 
     Raises:
@@ -158,7 +160,7 @@ def controller_of(text: str) -> Controller:
         return Controller(
             said["SLURM_VERSION"], boot, asked, said["ClusterName"], said["SchedulerType"], said["PriorityType"],
             tuple(_weights(said)), float(said["MinJobAge"].split()[0]), _uid(said["SlurmUser"]),
-            cells.words(said["PrivateData"].replace("none", "")),
+            cells.words(cells.reason(said["PrivateData"])),
         )  # fmt: skip
     except (KeyError, ValueError) as error:
         raise Unsure(f"scontrol show config: no whole answer: {error}") from None
