@@ -14,6 +14,7 @@ import polars as pl
 
 from pointsman.errors import InputError
 from pointsman.inputs.messages import quoted
+from pointsman.inputs.slurm_json import Job, instant, job_ids, number, object_of, state_of, text_of
 from pointsman.workload.readers.rows import Rows
 from pointsman.workload.readers.sacct_fields import ASKED
 from pointsman.workload.readers.source import Source
@@ -25,7 +26,6 @@ _FIELDS: Final = ("JobName", *(name for name in ASKED if name not in ("Elapsed",
 _UNENDED: Final = ("RUNNING", "SUSPENDED", "COMPLETING", "PENDING", "CONFIGURING", "STOPPED", "SIGNALING", "RESIZING")
 """States of a job whose end, where there is one, is slurmctld's estimate."""
 _NO_GPUS: Final = ("cpu", "mem", "energy", "billing", "vmem", "pages", "fs", "bb", "license")
-Job = dict[str, Any]
 
 
 def is_sacct_json(source: Source) -> bool:
@@ -117,47 +117,47 @@ def _now(document: Any) -> int | None:
     """When slurmctld wrote the list: as it says, or else when the last job in it was submitted or started."""
     if not isinstance(document, dict):
         return None
-    told = _number(document.get("last_update"))
+    told = number(document.get("last_update"))
     if isinstance(told, int) and told:
         return told
     jobs = [job for job in document.get("jobs") or () if isinstance(job, dict)]
-    times = [_number(job.get("submit_time")) for job in jobs]
-    times += [_number(job.get("start_time")) for job in jobs if _state(job.get("job_state")) != "PENDING"]
+    times = [number(job.get("submit_time")) for job in jobs]
+    times += [number(job.get("start_time")) for job in jobs if state_of(job.get("job_state")) != "PENDING"]
     return max((time for time in times if isinstance(time, int)), default=None)
 
 
 def _of_slurmdbd(job: Job) -> tuple[str | None, ...]:
     """The cells of a job of `sacct --json`."""
-    time, tres, whose = (_dict(job.get(key)) for key in ("time", "tres", "association"))
+    time, tres, whose = (object_of(job.get(key)) for key in ("time", "tres", "association"))
     return _row(
-        _ids(job, _dict(job.get("array")), _dict(job.get("het"))),
-        JobName=_text(job.get("name")),
-        Cluster=_text(job.get("cluster") or whose.get("cluster")),
-        User=_text(job.get("user") or whose.get("user")),
-        Account=_text(job.get("account") or whose.get("account")),
-        Partition=_text(job.get("partition") or whose.get("partition")),
-        QOS=_text(job.get("qos")),
-        State=_state(
-            _dict(job.get("state")).get("current") if isinstance(job.get("state"), dict) else job.get("state")
+        job_ids(job, object_of(job.get("array")), object_of(job.get("het"))),
+        JobName=text_of(job.get("name")),
+        Cluster=text_of(job.get("cluster") or whose.get("cluster")),
+        User=text_of(job.get("user") or whose.get("user")),
+        Account=text_of(job.get("account") or whose.get("account")),
+        Partition=text_of(job.get("partition") or whose.get("partition")),
+        QOS=text_of(job.get("qos")),
+        State=state_of(
+            object_of(job.get("state")).get("current") if isinstance(job.get("state"), dict) else job.get("state")
         ),
         Submit=_clock(time.get("submission")),
         Eligible=_clock(time.get("eligible")),
-        Start=_text(_start_of(time)),
+        Start=text_of(_start_of(time)),
         End=_clock(time.get("end")),
-        ElapsedRaw=_text(_number(time.get("elapsed"))),
-        TimelimitRaw=_text(_number(time.get("limit"))),
-        NNodes=_text(_number(job.get("allocation_nodes")) or None),
+        ElapsedRaw=text_of(number(time.get("elapsed"))),
+        TimelimitRaw=text_of(number(time.get("limit"))),
+        NNodes=text_of(number(job.get("allocation_nodes")) or None),
         AllocTRES=_tres(tres.get("allocated")),
         ReqTRES=_tres(tres.get("requested")),
-        NodeList=_text(job.get("nodes")),
-        Restarts=_text(_number(job.get("restart_cnt"))),
+        NodeList=text_of(job.get("nodes")),
+        Restarts=text_of(number(job.get("restart_cnt"))),
     )
 
 
 def _start_of(time: Job) -> int | None:
     """When the job started; Slurm 21.08 writes when it became eligible, but the end and the time elapsed are right."""
-    start, end, eligible = (_instant(time.get(key)) for key in ("start", "end", "eligible"))
-    elapsed, suspended = _number(time.get("elapsed")), _instant(time.get("suspended")) or 0
+    start, end, eligible = (instant(time.get(key)) for key in ("start", "end", "eligible"))
+    elapsed, suspended = number(time.get("elapsed")), instant(time.get("suspended")) or 0
     if start is None or end is None or start != eligible or not isinstance(elapsed, int):
         return start
     return max(start, end - elapsed - suspended)
@@ -165,8 +165,8 @@ def _start_of(time: Job) -> int | None:
 
 def _of_slurmctld(job: Job, now: int | None) -> tuple[str | None, ...]:
     """The cells of a job of slurmrestd's list; of one that runs, the end is an estimate."""
-    state = _state(job.get("job_state"))
-    start, end = _instant(job.get("start_time")), _instant(job.get("end_time"))
+    state = state_of(job.get("job_state"))
+    start, end = instant(job.get("start_time")), instant(job.get("end_time"))
     until = now if state in _UNENDED else end
     elapsed = max(until - start, 0) if start and until and state != "PENDING" else None
     array = {
@@ -175,26 +175,26 @@ def _of_slurmctld(job: Job, now: int | None) -> tuple[str | None, ...]:
         "task": job.get("array_task_string"),
     }
     return _row(
-        _ids(job, array, {"job_id": job.get("het_job_id"), "job_offset": job.get("het_job_offset")}),
-        JobName=_text(job.get("name")),
-        Cluster=_text(job.get("cluster")),
-        User=_text(job.get("user_name") or job.get("user_id")),
-        Account=_text(job.get("account")),
-        Partition=_text(job.get("partition")),
-        QOS=_text(job.get("qos")),
+        job_ids(job, array, {"job_id": job.get("het_job_id"), "job_offset": job.get("het_job_offset")}),
+        JobName=text_of(job.get("name")),
+        Cluster=text_of(job.get("cluster")),
+        User=text_of(job.get("user_name") or job.get("user_id")),
+        Account=text_of(job.get("account")),
+        Partition=text_of(job.get("partition")),
+        QOS=text_of(job.get("qos")),
         State=state,
         Submit=_clock(job.get("submit_time")),
         Eligible=_clock(job.get("eligible_time")),
-        Start=None if state == "PENDING" else _text(start),
-        End=None if state in _UNENDED else _text(end),
-        ElapsedRaw=_text(elapsed),
-        TimelimitRaw=_text(_number(job.get("time_limit"))),
-        NNodes=_text(_number(job.get("node_count")) or None),
-        AllocTRES=_text(job.get("tres_alloc_str")),
-        ReqTRES=_text(job.get("tres_req_str")),
-        TresPerNode=_text(job.get("tres_per_node")),
-        NodeList=_text(job.get("nodes")),
-        Restarts=_text(_number(job.get("restart_cnt"))),
+        Start=None if state == "PENDING" else text_of(start),
+        End=None if state in _UNENDED else text_of(end),
+        ElapsedRaw=text_of(elapsed),
+        TimelimitRaw=text_of(number(job.get("time_limit"))),
+        NNodes=text_of(number(job.get("node_count")) or None),
+        AllocTRES=text_of(job.get("tres_alloc_str")),
+        ReqTRES=text_of(job.get("tres_req_str")),
+        TresPerNode=text_of(job.get("tres_per_node")),
+        NodeList=text_of(job.get("nodes")),
+        Restarts=text_of(number(job.get("restart_cnt"))),
     )
 
 
@@ -203,66 +203,20 @@ def _row(ids: tuple[str | None, str | None], **cells: str | None) -> tuple[str |
     return tuple(map(cells.get, _FIELDS))
 
 
-def _ids(job: Job, array: Job, het: Job) -> tuple[str | None, str | None]:
-    """The job's number, and how it is shown: ``12_3`` of an array, ``12_[4-9]`` of its rest, ``12+1`` of a gang."""
-    raw = _text(_number(job.get("job_id")))
-    of_array, of_gang = _number(array.get("job_id")), _number(het.get("job_id"))
-    element, offset = _number(array.get("task_id")), _number(het.get("job_offset"))
-    if of_array and (element is not None or array.get("task")):
-        return raw, f"{of_array}_{element}" if element is not None else f"{of_array}_[{array['task']}]"
-    return raw, f"{of_gang}+{offset or 0}" if of_gang else raw
-
-
-def _dict(value: Any) -> Job:
-    return value if isinstance(value, dict) else {}
-
-
-def _number(value: Any) -> Any:
-    """A plain number of one in any of Slurm's forms; None where none is set, ``UNLIMITED`` of an infinite one."""
-    if type(value) is int:
-        return value
-    if isinstance(value, dict):
-        if value.get("infinite"):
-            return "UNLIMITED"
-        value = value.get("number") if value.get("set", True) else None
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return None
-    if isinstance(value, str):
-        return int(value) if value.strip().isascii() and value.strip().isdigit() and len(value) < 20 else value or None
-    return int(value) if value == value and abs(value) < 1e18 and value == int(value) else value
-
-
-def _instant(value: Any) -> int | None:
-    """Seconds since 1970; None of 0, and of what is no whole number."""
-    number = _number(value)
-    return number if isinstance(number, int) and number > 0 else None
-
-
 def _clock(value: Any) -> str | None:
     """A time; 0 is none."""
-    return _text(_number(value) or None)
-
-
-def _text(value: Any) -> str | None:
-    if type(value) is str:
-        return value
-    return None if value is None or isinstance(value, dict | list) else str(value)
-
-
-def _state(value: Any) -> str | None:
-    """The state itself is the first; what follows it are flags."""
-    return _text(value[0] if isinstance(value, list) and value else value)
+    return text_of(number(value) or None)
 
 
 def _tres(listed: Any) -> str | None:
     """A list of resources as Slurm writes one."""
     if not isinstance(listed, list):
-        return _text(listed)
+        return text_of(listed)
     told = [
         f"{_resource(entry)}={count}"
         for entry in listed
         if isinstance(entry, dict) and entry.get("type") not in _NO_GPUS
-        if (count := _number(entry.get("count"))) is not None
+        if (count := number(entry.get("count"))) is not None
     ]
     return ",".join(told) or ("billing=1" if listed else None)
 

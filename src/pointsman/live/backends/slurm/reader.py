@@ -1,0 +1,202 @@
+"""A look at a cluster that Slurm runs, by what its commands print. It needs reading rights only.
+
+A look asks `squeue` and `sinfo`, which is four requests of the controller. The configuration is asked (two more) at the
+first look, now and then, after trouble, and where a job is missing. The details of a job, such as the indexes of its
+GPUs, are asked when it is first seen waiting and first seen with nodes: three requests a job, or one for all.
+"""
+
+import os
+import time
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
+
+from pointsman.live.backends.facts import Phase, Unsure
+from pointsman.live.backends.slurm.answers.json_answers import read_jobs_json
+from pointsman.live.backends.slurm.answers.queue import QUEUE, read_queue
+from pointsman.live.backends.slurm.answers.scontrol import read_controller, read_job
+from pointsman.live.backends.slurm.answers.sinfo import NODES, read_sinfo
+from pointsman.live.backends.slurm.answers.table import new_mark
+from pointsman.live.backends.slurm.commands import Answer, Commands
+from pointsman.live.backends.slurm.pace import Pace
+from pointsman.live.backends.slurm.records import (
+    Controller,
+    NodeGpus,
+    SlurmJob,
+    SlurmNode,
+    SlurmPartition,
+    Snapshot,
+)
+
+HIDING: Final = ("jobs", "nodes", "partitions", "all")
+"""Words of PrivateData by which users do not see everything."""
+
+
+@dataclass(frozen=True)
+class Habits:
+    """When a look asks more than `squeue` and `sinfo`."""
+
+    settled_s: float = 10.0
+    """After its boot a controller is believed that a job is gone: it may not have read its state before."""
+    config_s: float = 60.0
+    """Between two questions for the configuration, if nothing else calls for one."""
+    alone: int = 4
+    """Details of more jobs than this are asked for all jobs at once."""
+    most_alone: int = 20
+    """Details asked in one look where all at once is not possible."""
+
+
+class _Run(NamedTuple):
+    """What details of a job are valid for."""
+
+    number: int
+    submit_unix_s: int | None
+    restarts: int
+    held: tuple[str, ...]
+
+
+class _Details(NamedTuple):
+    held: tuple[NodeGpus, ...]
+    excluded_nodes: tuple[str, ...] | None
+
+
+class Reader:
+    """Looks at the cluster again and again, and remembers what need not be asked twice.
+
+    Args:
+        commands: how Slurm is asked.
+        pace: learns how long it takes; `pace.interval_s` is when to look again.
+        habits: when more is asked.
+    """
+
+    def __init__(self, commands: Commands, pace: Pace | None = None, habits: Habits | None = None) -> None:
+        self.pace = pace or Pace()
+        self._commands, self._habits = commands, habits or Habits()
+        self._controller: Controller | None = None
+        self._asked_s = 0.0
+        self._troubled = False
+        self._living: frozenset[int] = frozenset()
+        self._details: dict[_Run, _Details] = {}
+        self._speaks_json = True
+
+    def look(self, expected: Collection[int] = ()) -> Snapshot:
+        """Everything, now.
+
+        Args:
+            expected: numbers of jobs that should be there; if one is not, the controller is asked when it booted.
+
+        Raises:
+            Unsure: it could not be asked, or did not answer whole. UsageError, BackendError: a person must mend it.
+        """
+        begun_s, unix_s = time.monotonic(), time.time()
+        try:
+            found = self._look(frozenset(expected), unix_s)
+        except Unsure:
+            self._troubled = True
+            self.pace.note(time.monotonic() - begun_s)
+            raise
+        self._troubled = False
+        return found
+
+    def job(self, number: int) -> SlurmJob:
+        """One job with all details, asked now.
+
+        Raises:
+            Unsure: there is no such job, or no answer.
+        """
+        return read_job(self._commands.ask("scontrol", "--local", "-d", "show", "job", str(number)).text)
+
+    def _look(self, expected: frozenset[int], unix_s: float) -> Snapshot:
+        jobs, of_jobs = self._ask_jobs()
+        nodes, partitions, of_nodes = self._ask_nodes()
+        controller = self._ask_controller({job.number for job in jobs}, expected)
+        self.pace.note(max(of_jobs.took_s, of_nodes.took_s))
+        jobs = self._with_details(jobs)
+        doubts = (*self._doubts(controller), *_complaints(of_jobs, of_nodes))
+        living = frozenset(job.number for job in jobs if job.phase != Phase.ENDED)
+        self._living = living if not doubts else self._living | living
+        return Snapshot(unix_s, tuple(jobs), tuple(nodes), tuple(partitions), controller, doubts)
+
+    def _ask_jobs(self) -> tuple[list[SlurmJob], Answer]:
+        mark = new_mark()
+        answer = self._commands.ask("squeue", "--local", "--all", "--states=all", QUEUE.format(mark))
+        return read_queue(answer.text, mark), answer
+
+    def _ask_nodes(self) -> tuple[list[SlurmNode], list[SlurmPartition], Answer]:
+        mark = new_mark()
+        answer = self._commands.ask("sinfo", "--local", "--all", "--Node", NODES.format(mark))
+        return *read_sinfo(answer.text, mark), answer
+
+    # -- the controller -----------------------------------------------------------------------------------
+
+    def _ask_controller(self, seen: set[int], expected: frozenset[int]) -> Controller:
+        """The controller, asked again if that may matter: after the jobs, so that a boot in between is noticed."""
+        old = time.monotonic() > self._asked_s + self._habits.config_s
+        missing = (self._living | expected) - seen
+        if self._controller is None or old or self._troubled or missing:
+            self._controller = read_controller(self._commands.ask("scontrol", "--local", "show", "config").text)
+            self._asked_s = time.monotonic()
+        return self._controller
+
+    def _doubts(self, controller: Controller) -> Iterator[str]:
+        up_s = controller.up_s + time.monotonic() - self._asked_s
+        if up_s < self._habits.settled_s:
+            yield f"the controller booted {up_s:.0f} s ago, and may have forgotten jobs"
+        if {*controller.private} & {*HIDING} and os.getuid() not in (0, controller.slurm_uid):
+            yield (
+                f"PrivateData={','.join(controller.private)} hides what other users have; run the daemon as root or as "
+                "SlurmUser"
+            )
+
+    # -- details ------------------------------------------------------------------------------------------
+
+    def _with_details(self, jobs: Sequence[SlurmJob]) -> list[SlurmJob]:
+        """The jobs with the indexes of their GPUs and their excluded nodes, as far as those are known."""
+        runs = {_run(job): job for job in jobs if job.phase != Phase.ENDED or _run(job) in self._details}
+        self._details = {run: self._details[run] for run in runs if run in self._details}
+        new = [job for run, job in runs.items() if run not in self._details]
+        if len(new) > self._habits.alone and self._speaks_json:
+            self._learn(self._all_details())
+        left = [job for job in new if _run(job) not in self._details]
+        for job in left[: self._habits.most_alone]:
+            self._learn(self._ask_details(job))
+        return [self._add_details(job) for job in jobs]
+
+    def _learn(self, found: Sequence[SlurmJob]) -> None:
+        self._details |= {_run(job): _Details(job.held, job.excluded_nodes) for job in found}
+
+    def _all_details(self) -> list[SlurmJob]:
+        """All jobs in one request; none where this version of Slurm has no JSON, or one that we cannot read."""
+        answer = self._commands.run("squeue", "--local", "--all", "--json")
+        with suppress(Unsure):
+            if answer.code == 0:
+                return read_jobs_json(answer.text)
+        self._speaks_json = False
+        return []
+
+    def _ask_details(self, job: SlurmJob) -> list[SlurmJob]:
+        """The job with all details, or as it is if they cannot be read; nothing if it has gone meanwhile."""
+        answer = self._commands.run("scontrol", "--local", "-d", "show", "job", str(job.number))
+        if answer.code != 0:
+            return []
+        with suppress(Unsure):
+            return [read_job(answer.text, job.name)]
+        return [job]
+
+    def _add_details(self, job: SlurmJob) -> SlurmJob:
+        known = self._details.get(_run(job))
+        if known is None:
+            return job
+        return replace(job, held=known.held or job.held, excluded_nodes=known.excluded_nodes)
+
+
+def _run(job: SlurmJob) -> _Run:
+    return _Run(job.number, job.submit_unix_s, job.restarts, tuple(part.node for part in job.held))
+
+
+def _complaints(*answers: Answer) -> Iterator[str]:
+    """What succeeded and printed errors may not be whole."""
+    for answer in answers:
+        if answer.errors:
+            yield f"Slurm answers with an error: {answer.errors:.200}"
