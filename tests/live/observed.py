@@ -117,8 +117,11 @@ class Observed:
         world = self.roster.first(self.store.kinds_at_checkpoint() or 1).world()
         loop = recovered(world, self.store, self.played, self.names, self.roster, ObservingLoop)  # ty: ignore
         assert isinstance(loop, ObservingLoop)
-        loop.roster, loop.grow = self.roster, lambda: Daemon.grow(self)  # ty: ignore
+        loop.owner = self
         return loop
+
+    def grow(self) -> None:
+        Daemon.grow(self)  # ty: ignore
 
     def _go_on_by(self, roster: Roster, settings: Any) -> None:
         Daemon._go_on_by(self, roster, settings)  # ty: ignore

@@ -1,5 +1,6 @@
 """``pointsman live``: a policy decides on a cluster that runs."""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 _FASTEST: Final = 10_000.0
 _LOOK_S: Final = 0.005
 """How often a simulated cluster is looked at, whose time passes fast."""
+_POLL_S: Final = 0.1
 _LONGEST_POLL_S: Final = 60.0
 _ABSENT: Final = "{} is not installed: pip install 'pointsman[live]'"
 
@@ -31,6 +33,15 @@ _State = Annotated[
     Path | None, typer.Option("--state", metavar="DIR", help="Directory of the daemon's database and job records.")
 ]
 _Socket = Annotated[Path | None, typer.Option("--socket", metavar="FILE", help="Socket of the daemon.")]
+
+
+class Backend(StrEnum):
+    """What runs the jobs of a live cluster."""
+
+    local = "local"
+    slurm = "slurm"
+
+
 app = typer.Typer(no_args_is_help=True, help="Run a policy on a live cluster.")
 
 
@@ -66,13 +77,25 @@ def start(
     longest_turn: Annotated[
         float, typer.Option("--longest-turn", metavar="SECONDS", help="Time after which a policy counts as hung.")
     ] = 60.0,
-    poll: Annotated[float, typer.Option("--poll", metavar="SECONDS", help="Interval between looks at jobs.")] = 0.1,
+    poll: Annotated[
+        float | None,
+        typer.Option("--poll", metavar="SECONDS", help="Interval between looks at jobs. Default: 0.1; of Slurm 5."),
+    ] = None,
+    backend: Annotated[
+        Backend, typer.Option("--backend", help="What runs the jobs: this machine, or its Slurm cluster.")
+    ] = Backend.local,
+    observe: Annotated[
+        bool,
+        typer.Option(
+            "--observe", help="Only observe the scheduler of the backend, and note what the policy would have done."
+        ),
+    ] = False,
     simulate: Annotated[
         float | None,
         typer.Option(metavar="SPEED", help="Simulate the jobs instead of running them, at SPEED times real time."),
     ] = None,
 ) -> None:
-    """Start the daemon: it schedules submitted jobs on this machine until it is stopped."""
+    """Start the daemon: it schedules submitted jobs on this machine, or observes Slurm, until it is stopped."""
     from pointsman.errors import UsageError
     from pointsman.live.client.connection import own_folder, own_socket
     from pointsman.live.client.options import whole_name
@@ -88,22 +111,30 @@ def start(
 
     if set_ and policy is None:
         raise UsageError("--set: name the policy, too, with --policy")
-    if not (longest_turn >= 1.0 and 0.0 < poll <= _LONGEST_POLL_S):
+    if observe != (backend is Backend.slurm):
+        raise UsageError("--observe goes with --backend slurm, and Slurm can only be observed so far: give both")
+    if simulate is not None and observe:
+        raise UsageError("--simulate: what is observed is not simulated")
+    if not (longest_turn >= 1.0 and (poll is None or 0.0 < poll <= _LONGEST_POLL_S)):
         raise UsageError(f"--longest-turn is at least 1 s, and --poll at most {_LONGEST_POLL_S:g} s")
     place = socket or own_socket()
     setting = Setting(
         state or own_folder(),
-        cluster or _this_machine(),
+        cluster or ("" if observe else _this_machine()),
         policy and whole_name(policy),
         _params(policy, set_ or []) if policy else {},
         overheads and whole_name(overheads),
         None if min_run is None else _seconds("--min-run", min_run),
         compile=lambda name: prepare_code([name, FALLBACK], questions=True, more=CORE),  # a turn may not wait for that
-        poll_s=poll,
+        poll_s=poll or _POLL_S,
         longest_turn_s=longest_turn,
     )
     if simulate is not None:
         setting = _simulate(setting, simulate)
+    if observe:
+        from pointsman.live.backends.slurm.observing import LOOK_S, observing
+
+        setting = observing(setting, poll or LOOK_S, finds_cluster=cluster is None)
     serve(setting, place, _uids(operator or []), lambda: screen.note(f"pointsman: ready at {place}"))
 
 

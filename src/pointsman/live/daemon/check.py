@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from pointsman.cluster import load_cluster
 from pointsman.errors import BackendError, InputError, PointsmanError, UsageError
 from pointsman.inputs.messages import counted
-from pointsman.live.daemon.setting import DECIDING, SIMULATES
+from pointsman.live.daemon.setting import DECIDING, RUN, SORT, SORTS
 from pointsman.live.records.archive import read_only
 from pointsman.live.records.store import job_of, owned, parts_of
 from pointsman.live.world.roster import Deciding, Roster, roster_of
@@ -117,14 +117,14 @@ def _store(folder: Path, cluster: str, deciding: Deciding) -> str:
         return "a new database is made"
     try:
         with closing(read_only(path)) as connection:
-            simulates = connection.execute("SELECT value FROM meta WHERE key = ?", (SIMULATES,)).fetchone()
+            sort = connection.execute("SELECT value FROM meta WHERE key = ?", (SORT,)).fetchone()
             jobs = {row["id"]: job_of(row["spec"]).kind for row in connection.execute(_ALIVE)}
             used = {node for (parts,) in connection.execute(_RUNNING) for node, _ in parts_of(parts)}
     except sqlite3.Error as error:
         raise InputError(f"this is no store of live jobs: {error}", path=path, fix="name another file") from None
     os.close(owned(path))
-    if simulates and json.loads(simulates["value"]):
-        raise UsageError(f"the jobs in {folder} are simulated: name another directory with --state")
+    if sort and sort["value"] != RUN:
+        raise UsageError(f"the jobs in {folder} {SORTS[sort['value']]}: name another directory with --state")
     roster = roster_of(load_cluster(cluster), deciding, jobs)
     if gone := used - {*roster.prepared.layout.node_names}:
         raise UsageError(f"jobs run on node {min(gone)!r}, which the cluster file does not have: drain it first")

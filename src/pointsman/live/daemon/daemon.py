@@ -18,7 +18,7 @@ from pointsman.live.control.loop import ControlLoop
 from pointsman.live.control.orders import Order
 from pointsman.live.control.recovery import going_on, recovered
 from pointsman.live.control.succession import go_on_in, grow_in_place, successor
-from pointsman.live.daemon.setting import DECIDING, SIMULATES, Setting
+from pointsman.live.daemon.setting import DECIDING, RUN, SIMULATED, SORT, SORTS, Setting
 from pointsman.live.daemon.submission import Submission, is_known, user_name
 from pointsman.live.daemon.watchdog import Watchdog, was_hung
 from pointsman.live.records.seat_records import take_kept_seats
@@ -32,6 +32,9 @@ from pointsman.types import NEVER_MS
 
 CLUSTER: Final = "cluster"
 """Under which name the store keeps the cluster file."""
+_SIMULATES: Final = "simulates"
+_SORT_BEFORE: Final = {"true": SIMULATED, "false": RUN}
+"""What a store kept before there were three sorts, and under which name."""
 _MOST_JOBS: Final = 10_000
 """The most jobs of one user that have not ended."""
 _MOST_KINDS: Final = 1_000
@@ -63,6 +66,10 @@ class _Letter:
 
 class Daemon:
     """The only one that touches world, store and backend: all of it happens in one thread."""
+
+    sort = RUN
+    """What becomes of jobs: a store is of daemons of one sort only."""
+    Loop: type[ControlLoop] = ControlLoop
 
     def __init__(self, setting: Setting) -> None:
         """Go on from what the store has.
@@ -116,7 +123,7 @@ class Daemon:
         try:
             self.roster = Roster(cluster, deciding, self.store.kinds() or [Kind()])
             world = self.roster.first(self.store.kinds_at_checkpoint() or 1).world()
-            self.loop: ControlLoop = recovered(world, self.store, self.backend, self.node_names, self.roster)
+            self.loop: ControlLoop = recovered(world, self.store, self.backend, self.node_names, self.roster, self.Loop)
         except (NotAlike, InputError):
             return False
         self.clock = self.setting.clock(self.store, self.loop.world.now_ms)
@@ -128,13 +135,14 @@ class Daemon:
         Raises:
             UsageError: they do not.
         """
-        mine = json.dumps(self.setting.simulates)
-        if is_new:
+        mine = SIMULATED if self.setting.simulates else self.sort
+        kept = self.store.setting(SORT)
+        if kept is None:
+            kept = mine if is_new else _SORT_BEFORE[self.store.setting(_SIMULATES) or "false"]
             with self.store.turn():
-                self.store.keep_setting(SIMULATES, mine)
-        elif (self.store.setting(SIMULATES) or "false") != mine:
-            those = "really run" if self.setting.simulates else "are simulated"
-            raise UsageError(f"the jobs in {self.setting.folder} {those}: name another directory with --state")
+                self.store.keep_setting(SORT, kept)
+        if kept != mine:
+            raise UsageError(f"the jobs in {self.setting.folder} {SORTS[kept]}: name another directory with --state")
 
     def _can_decide(self, cluster: Cluster, deciding: Deciding) -> bool:
         """Whether the files of a policy and its options are still there, and right."""
@@ -163,7 +171,7 @@ class Daemon:
         world = self.roster.world()
         asks = {id_: self.roster.asked_anew(job.ask, job.kind, job.limit_ms) for id_, job in alive.items()}
         take_kept_seats(self.store, world, asks, self.node_names)
-        self.loop = going_on(world, self.store, self.backend, self.node_names)
+        self.loop = going_on(world, self.store, self.backend, self.node_names, self.Loop)
         self.clock = self.setting.clock(self.store, world.now_ms)
         go_on_in(self.loop, world, self.roster, {}, self.clock.now_ms())
 

@@ -14,8 +14,8 @@ import uvicorn
 
 from pointsman.errors import BackendError, UsageError
 from pointsman.live.daemon.app import api
-from pointsman.live.daemon.daemon import Daemon
 from pointsman.live.daemon.forecaster import Forecaster
+from pointsman.live.daemon.observing import ObservingDaemon, daemon_of
 from pointsman.live.daemon.peers import PeerProtocol
 from pointsman.live.daemon.setting import Setting
 
@@ -38,7 +38,7 @@ def serve(setting: Setting, path: Path, operators: frozenset[int], ready: Callab
 async def _serve(setting: Setting, path: Path, operators: frozenset[int], ready: Callable[[], None]) -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # if it is ignored, nobody hears how a process ends
     sys.setswitchinterval(SWITCH_S)
-    daemon = Daemon(setting)
+    daemon = daemon_of(setting)
     daemon.turn()
     listening = _listening(path)
     ours = path.stat().st_ino
@@ -54,14 +54,18 @@ async def _serve(setting: Setting, path: Path, operators: frozenset[int], ready:
     server = uvicorn.Server(config)
     server.capture_signals = _no_signals  # ty: ignore
     answering = asyncio.create_task(server.serve(sockets=[listening]))
-    foretelling = asyncio.create_task(forecaster.run())
+    beside = [forecaster.run()]
+    if isinstance(daemon, ObservingDaemon):
+        beside += [daemon.note_costs(), daemon.note_worths(forecaster)]
+    tasks = [asyncio.create_task(one) for one in beside]
     ready()
     try:
         await daemon.run()
     finally:
         if path.exists() and path.stat().st_ino == ours:  # else it is that of another daemon by now
             path.unlink()
-        foretelling.cancel()
+        for task in tasks:
+            task.cancel()
         forecaster.close()
         server.should_exit = True
         await answering

@@ -12,8 +12,12 @@ from pointsman.live.control.clock import Clock
 from pointsman.live.records.store import Store
 
 DECIDING: Final = "deciding"
-SIMULATES: Final = "simulates"
-"""Under which names a store keeps by which policy it goes on, and whether its jobs are simulated."""
+SORT: Final = "sort"
+"""Under which names a store keeps by which policy it goes on, and what becomes of its jobs."""
+
+RUN, SIMULATED, OBSERVED = "run", "simulated", "observed"
+SORTS: Final = {RUN: "really run", SIMULATED: "are simulated", OBSERVED: "are another scheduler's"}
+"""What becomes of jobs."""
 
 
 @dataclass(frozen=True)
@@ -41,5 +45,9 @@ class Setting:
     """Whether nothing really runs: a store is of daemons of one sort only."""
     longest_turn_s: float = 60.0
     """After which a policy counts as hung."""
+    observes: str | None = None
+    """The policy that stands for another scheduler, which decides, and is observed; None: nobody else decides."""
+    uid: int = -1
+    """The user who asks what the policy would change, if another scheduler decides."""
     gather_s: float = 0.005
     """How long it waits for more after something came, so that a burst is one turn."""

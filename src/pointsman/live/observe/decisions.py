@@ -34,7 +34,8 @@ class Tale:
         did = f"started {self._named(started, durations)}" if started else "left GPUs free"
         do = [f"started {self._named(starts, durations)}"] if starts else []
         do += [f"preempted {self._named(stops, durations)}"] if stops else []
-        return f"{self.scheduler} {did}; {self.policy} would have {' and '.join(do) or 'started none of them'}"
+        waits = f"let {'it' if len(started) == 1 else 'them'} wait"
+        return f"{self.scheduler} {did}; {self.policy} would have {' and '.join(do) or waits}"
 
     def _named(self, rows: Sequence[int], durations: Durations) -> str:
         named = [self._one(row, durations) for row in rows[:_MOST_NAMED]]

@@ -33,6 +33,10 @@ IDLE_MS: Final = 60_000
 """For so long nothing has happened before it is asked whether the policy would have left the free GPUs free, too."""
 NO_LIMIT_MS: Final = 365 * 86_400_000
 """What Slurm's backfilling counts for a job without a time limit (YEAR_MINUTES in its sched/backfill)."""
+_IS_KNOWN: Final = "SELECT 1 FROM jobs WHERE uid = ? AND request_key = ?"
+_LATELY: Final = "SELECT request_key FROM jobs WHERE request_key IS NOT NULL AND (end_ms IS NULL OR end_ms > ?)"
+LATELY_MS: Final = 3_600_000
+"""For so long Slurm may list jobs that have ended."""
 BY_ANOTHER: Final = "Observed"
 """Why an attempt was started, in the table of attempts."""
 
@@ -48,19 +52,29 @@ class Looks(Protocol):
         ...
 
 
+class Owner(Protocol):
+    """Whose loop it is."""
+
+    roster: Roster
+    """All kinds of jobs that have come."""
+
+    def grow(self) -> None:
+        """The world knows all kinds of jobs of the roster."""
+        ...
+
+
 @dataclass
 class ObservingLoop(ControlLoop):
     """A control loop that decides nothing, and whose jobs another scheduler runs."""
 
-    roster: Roster | None = None
-    """Which jobs that come are admitted to."""
-    grow: Callable[[], None] = lambda: None
-    """Lets the world know all kinds of jobs of the roster."""
+    owner: "Owner | None" = None
     decisions: Decisions = field(init=False)
     _rows: dict[str, int] = field(default_factory=dict)
     """Our numbers of the jobs that have not ended, by their keys."""
     _left_out: set[str] = field(default_factory=set)
     """Keys of jobs that the world could not have."""
+    _over: set[str] = field(default_factory=set)
+    """Keys of jobs that have ended, and are still shown."""
     _changed_ms: int = 0
     """When something has happened, after which it is not asked yet whether GPUs were left free."""
 
@@ -92,6 +106,11 @@ class ObservingLoop(ControlLoop):
             self._keep_checkpoint_if_due()
         return []
 
+    def keys(self) -> list[str]:
+        """Those of the jobs that have not ended, or lately."""
+        rows = self.store.connection.execute(_LATELY, (self.world.now_ms - LATELY_MS,))
+        return [row["request_key"] for row in rows]
+
     def decide(self, now_ms: int, since_ms: int = 0) -> None:
         """The world is as of now; others decide."""
         self._advance(now_ms)
@@ -104,19 +123,19 @@ class ObservingLoop(ControlLoop):
 
     def _admit(self, jobs: Iterable[SeenJob]) -> None:
         """The world knows the kinds of all jobs that come."""
-        assert self.roster is not None
+        assert self.owner is not None
         for job in jobs:
             if job.key not in self._rows and job.key not in self._left_out and self._kind_of(job) is None:
                 self._left_out.add(job.key)
-        if len(self.roster.numbers) > len(self.world.prepared.trace):
-            self.grow()
+        if len(self.owner.roster.numbers) > len(self.world.prepared.trace):
+            self.owner.grow()
 
     def _kind_of(self, job: SeenJob) -> Kind | None:
         """Its kind; without its partition and type of GPU, where our cluster could not run it there; None: nowhere."""
-        assert self.roster is not None
+        assert self.owner is not None
         for kind in (job.kind, job.kind._replace(partition=None, gpu_type=None), Kind(job.kind.gpus)):
             try:
-                self.roster.admit(kind)
+                self.owner.roster.admit(kind)
             except InputError:
                 continue
             return kind
@@ -124,8 +143,9 @@ class ObservingLoop(ControlLoop):
 
     def _follow(self, seen: Sight, now_ms: int) -> None:
         shift_ms, first_ms = now_ms - seen.unix_ms, self.world.now_ms
-        heard = {key: job for key, job in seen.jobs.items() if key not in self._left_out}
+        heard = {key: job for key, job in seen.jobs.items() if key not in self._left_out and not self._is_over(job)}
         pieces = news(self._known(shift_ms), self.nodes, replace(seen, jobs=heard))
+        self._over = {key for key, job in seen.jobs.items() if job.ended is not None}
 
         def when(piece: Piece) -> tuple[int, bool]:
             return min(max(piece.unix_ms + shift_ms, first_ms), now_ms), piece.what.is_decided
@@ -142,6 +162,17 @@ class ObservingLoop(ControlLoop):
             self._changed_ms = 0
             self._advance(now_ms)
             self._note_left(now_ms)
+
+    def _is_over(self, job: SeenJob) -> bool:
+        """Whether its end was told already."""
+        if job.ended is None or job.key in self._rows:
+            return False
+        if job.key not in self._over:
+            row = self.store.connection.execute(_IS_KNOWN, (job.uid, job.key)).fetchone()
+            if row is None:
+                return False
+            self._over.add(job.key)
+        return True
 
     def _known(self, shift_ms: int) -> dict[str, KnownJob]:
         known = {}
@@ -167,11 +198,11 @@ class ObservingLoop(ControlLoop):
             self._tell_node(piece.key, state, at_ms)
 
     def _come(self, piece: Piece, at_ms: int) -> None:
-        assert piece.job is not None and self.roster is not None
+        assert piece.job is not None and self.owner is not None
         seen, kind = piece.job, self._kind_of(piece.job)
         assert kind is not None
-        limit_ms, number = seen.limit_ms or NO_LIMIT_MS, self.roster.numbers[kind]
-        ask = self.roster.ask(number, priority=seen.priority, limit_ms=limit_ms, pinned=not seen.requeues)
+        limit_ms, number = seen.limit_ms or NO_LIMIT_MS, self.owner.roster.numbers[kind]
+        ask = self.owner.roster.ask(number, priority=seen.priority, limit_ms=limit_ms, pinned=not seen.requeues)
         job = Job(
             ask, kind, number, seen.name, limit_ms, requeues=seen.requeues, uid=seen.uid, request_key=seen.key,
             shown=seen.shown,
@@ -200,7 +231,10 @@ class ObservingLoop(ControlLoop):
     # -- what the other scheduler decides, and what the policy would have ---------------------------------
 
     def _follow_decisions(self, pieces: Sequence[Piece], at_ms: int, now_ms: int) -> None:
-        """Jobs were stopped and started at once."""
+        """Jobs were stopped and started at once: nothing else kept those from starting."""
+        for piece in pieces:
+            if piece.what == What.STARTED and self._rows[piece.key] in self.held and self._parts(piece) is not None:
+                self.let_go(self._rows[piece.key], piece, at_ms)
         self._advance(at_ms)
         would = self._opinion(at_ms) if at_ms >= now_ms - RECENT_MS else None
         for piece in pieces:
@@ -223,14 +257,10 @@ class ObservingLoop(ControlLoop):
 
     def _start(self, piece: Piece, at_ms: int) -> int | None:
         """Its number; None if its GPUs are not free, as far as we know: it is held then, and tried again."""
-        assert piece.run is not None
-        row, parts = self._rows[piece.key], free_gpus(self.world, piece.run.gpus, self.node_names)
-        if parts is None:
+        row, parts = self._rows[piece.key], self._parts(piece)
+        if parts is None or row in self.held:
             hold(self, row, at_ms)
             return None
-        if row in self.held:
-            self.let_go(row, piece, at_ms)
-            self._advance(at_ms)
         self.store.note(at_ms, "start", row, parts)
         start_there(self.world, row, parts)
         slot = self.world.slots[row]
@@ -242,6 +272,11 @@ class ObservingLoop(ControlLoop):
         if number == 1:
             self.promises.note_start(row, at_ms)
         return row
+
+    def _parts(self, piece: Piece) -> list[tuple[int, int]] | None:
+        """GPUs that are free for a job that was started."""
+        assert piece.run is not None
+        return free_gpus(self.world, piece.run.gpus, self.node_names)
 
     def _opinion(self, at_ms: int) -> list[Action] | None:
         """What the policy would do; None if it fails."""

@@ -69,7 +69,7 @@ def _of_job(known: KnownJob | None, job: SeenJob, now_ms: int) -> Iterator[Piece
     if known is None:
         yield Piece(job.submit_unix_ms, What.CAME, job.key, job)
         known, last_ms, changed_ms = KnownJob(), job.submit_unix_ms, job.submit_unix_ms
-    if known.begin_unix_ms is not None and (run is None or not _is_same(run, known)):
+    if known.begin_unix_ms is not None and (job.ended is None if run is None else not _is_same(run, known)):
         last_ms = _stop_ms(job, known, now_ms)
         yield Piece(last_ms, What.STOPPED, job.key)
         known = KnownJob()

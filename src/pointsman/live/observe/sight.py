@@ -49,3 +49,12 @@ class Sight:
     jobs: Mapping[str, SeenJob]
     nodes: Mapping[str, NodeState]
     unix_ms: int
+
+
+class Cost(NamedTuple):
+    """Of one kind of question."""
+
+    requests: int
+    """Of the other scheduler, in the last minute."""
+    last_s: float
+    """How long the last answer took."""

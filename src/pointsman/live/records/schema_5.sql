@@ -23,8 +23,7 @@ CREATE TABLE worths (                     -- what the policy would change from t
 CREATE TABLE looks (                      -- what looking cost, by the hour
   hour INTEGER NOT NULL,                  -- since the store was made
   command TEXT NOT NULL,
-  calls INTEGER NOT NULL,
-  took_s REAL NOT NULL,
-  failed INTEGER NOT NULL,
+  requests INTEGER NOT NULL,              -- of the other scheduler
+  longest_s REAL NOT NULL,
   PRIMARY KEY (hour, command)
 ) STRICT, WITHOUT ROWID;

@@ -18,7 +18,7 @@ from pointsman.live.backends.slurm.answers.queue import QUEUE, read_queue
 from pointsman.live.backends.slurm.answers.scontrol import read_controller, read_job
 from pointsman.live.backends.slurm.answers.sinfo import NODES, read_sinfo
 from pointsman.live.backends.slurm.answers.table import new_mark
-from pointsman.live.backends.slurm.commands import Answer, Commands
+from pointsman.live.backends.slurm.commands import Answer, Commands, Load
 from pointsman.live.backends.slurm.pace import Pace
 from pointsman.live.backends.slurm.records import (
     Controller,
@@ -79,6 +79,10 @@ class Reader:
         self._living: frozenset[int] = frozenset()
         self._details: dict[_Run, _Details] = {}
         self._speaks_json = True
+
+    def load(self) -> dict[str, Load]:
+        """What looking asks of the controller, by the command."""
+        return self._commands.load()
 
     def look(self, expected: Collection[int] = ()) -> Snapshot:
         """Everything, now.

@@ -1,0 +1,76 @@
+"""How a daemon is started that observes Slurm: what the cluster and its scheduler are is asked of Slurm itself."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from pointsman.cluster.imports.read import import_nodes
+from pointsman.errors import BackendError
+from pointsman.live.backends.facts import Unsure
+from pointsman.live.backends.local.rights import own_directory
+from pointsman.live.backends.slurm.commands import Commands
+from pointsman.live.backends.slurm.pace import Pace
+from pointsman.live.backends.slurm.reader import Reader
+from pointsman.live.backends.slurm.watch import SlurmWatch
+from pointsman.live.control.clock import Clock
+from pointsman.live.daemon.setting import Setting
+
+PAST_MS: Final = 400 * 86_400_000
+"""When a store begins, jobs may have been submitted so long ago."""
+TURN_S: Final = 0.5
+"""How soon what was seen is taken in."""
+LOOK_S: Final = 5.0
+"""Between two looks, unless the controller is slow."""
+
+
+def observing(setting: Setting, look_s: float = LOOK_S, *, finds_cluster: bool = True) -> Setting:
+    """The setting of a daemon that observes the Slurm of this machine. If it `finds_cluster`, the cluster is as Slurm
+    has it.
+
+    Raises:
+        BackendError: Slurm does not answer. UsageError: its commands are not here, or may not be used. InputError: its
+            nodes make no cluster that we know.
+    """
+    own_directory(setting.folder, 0o711)
+    commands = Commands()
+    reader = Reader(commands, Pace(least_s=look_s))
+    try:
+        conf = _written(commands, setting.folder, "slurm.conf", "scontrol", "show", "config")
+        cluster = _cluster_of(commands, setting.folder) if finds_cluster else setting.cluster
+    except Unsure as error:
+        raise BackendError(f"Slurm cannot be observed: {error}") from None
+    stand_in = f"multifactor:{conf}"
+
+    def compile_both(policy: str) -> None:
+        setting.compile(policy)
+        setting.compile(stand_in)
+
+    return replace(
+        setting,
+        cluster=str(cluster),
+        backend=lambda *_: SlurmWatch(reader),
+        clock=lambda store, least_ms: Clock(store, max(least_ms, PAST_MS)),
+        compile=compile_both,
+        observes=stand_in,
+        poll_s=TURN_S,
+    )
+
+
+def _cluster_of(commands: Commands, folder: Path) -> Path:
+    """A cluster file of the nodes that Slurm has."""
+    nodes = _written(commands, folder, "nodes.txt", "scontrol", "show", "node")
+    answer = commands.run("scontrol", "show", "topology")
+    topology = None
+    if answer.code == 0 and "SwitchName=" in answer.text:
+        topology = folder / "topology.txt"
+        topology.write_text(answer.text, encoding="utf-8")
+    place = folder / "cluster.yaml"
+    place.write_text(import_nodes(nodes, topology=topology).cluster.to_yaml(), encoding="utf-8")
+    return place
+
+
+def _written(commands: Commands, folder: Path, name: str, *command: str) -> Path:
+    """A file of what a command prints."""
+    place = folder / name
+    place.write_text(commands.ask(*command).text, encoding="utf-8")
+    return place.resolve()

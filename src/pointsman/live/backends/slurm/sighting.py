@@ -1,0 +1,161 @@
+"""What Slurm lists, as jobs that are the same from one look to the next."""
+
+import re
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from pointsman.live.backends.facts import Phase
+from pointsman.live.backends.slurm.records import Controller, SlurmJob, Snapshot
+from pointsman.live.observe.sight import Run, SeenJob, Sight
+from pointsman.live.world.kind import Kind
+from pointsman.types import JobState
+
+FREE: Final = ("", "None", "Priority", "Resources")
+"""Reasons for which a job waits that another order of jobs could end; whatever else it waits for, it cannot start."""
+ENDS: Final = {
+    "COMPLETED": JobState.COMPLETED,
+    "CANCELLED": JobState.CANCELLED,
+    "DEADLINE": JobState.TIMEOUT,
+    "NODE_FAIL": JobState.NODE_FAIL,
+    "PREEMPTED": JobState.CANCELLED,
+    "REVOKED": JobState.CANCELLED,
+    "TIMEOUT": JobState.TIMEOUT,
+}
+"""Of Slurm's words for how jobs end; all others are failures."""
+SKEW_S: Final = 5.0
+"""The controller's clock may differ from ours by that much unheeded: it is told in whole seconds."""
+MOST_TASKS: Final = 1_000
+"""Tasks of an array that wait and are seen one by one; the others are not until these have begun."""
+_WAITING_TASKS: Final = re.compile(r"(?P<array>\d+)_\[(?P<tasks>[\d,:-]+)(?:%\d+)?\]")
+
+
+@dataclass
+class _Known:
+    key: str
+    submit_unix_s: int | None = None
+    """None: another looked then."""
+    restarts: int = 0
+    ended: bool = False
+
+
+class Sighting:
+    """A job that is requeued has another time of submission, and an id may be given to another job if Slurm has
+    forgotten the first: what is the same job is remembered.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[str, _Known] = {}
+        """By Slurm's id, as long as it is listed."""
+        self._skew_s, self._controller = 0.0, Controller("", 0, 0)
+
+    def recall(self, keys: Iterable[str]) -> None:
+        """Jobs that another saw lately."""
+        self._known |= {key.rpartition("@")[0]: _Known(key) for key in keys}
+
+    def sight(self, snapshot: Snapshot) -> Sight:
+        """What is seen in a snapshot: of jobs, those that have GPUs or ask for them."""
+        self._heed_clock(snapshot)
+        found: dict[str, SeenJob] = {}
+        for record in snapshot.jobs:
+            if (gpus := _gpus_of(record)) > 0:
+                for id_ in task_ids(record.id):
+                    found |= {job.key: job for job in self._seen(id_, record, gpus)}
+        if snapshot.complete:
+            listed = {job.shown for job in found.values()}
+            gone = [id_ for id_ in self._known if id_ not in listed]
+            found |= {job.key: job for id_ in gone for job in _vanished(id_, self._known.pop(id_))}
+        nodes = {node.name: node.state for node in snapshot.nodes if node.gpus}
+        return Sight(found, nodes, round(1000 * (time.time() + self._skew_s)))
+
+    def _heed_clock(self, snapshot: Snapshot) -> None:
+        if snapshot.controller is not self._controller:
+            self._controller = snapshot.controller
+            skew_s = snapshot.controller.asked_unix_s - time.time()
+            self._skew_s = skew_s if abs(skew_s) > SKEW_S else 0.0
+
+    def _seen(self, id_: str, record: SlurmJob, gpus: int) -> Iterator[SeenJob]:
+        known = self._known.get(id_)
+        if known is None or not _is_same(known, record):
+            if known is not None:
+                yield from _vanished(id_, known)
+            known = self._known[id_] = _Known(f"{id_}@{record.submit_unix_s}")
+        known.submit_unix_s, known.restarts = record.submit_unix_s, record.restarts
+        known.ended = record.phase == Phase.ENDED
+        yield seen_job(known.key, id_, record, gpus)
+
+
+def seen_job(key: str, id_: str, record: SlurmJob, gpus: int) -> SeenJob:
+    """A job, or one task of the array of which the record is."""
+    submit_ms, end_ms = _ms(record.submit_unix_s or 0), _ms(record.end_unix_s)
+    ended = None
+    if record.phase == Phase.ENDED:
+        ended = ENDS.get(record.state, JobState.FAILED)
+    return SeenJob(
+        key, id_, submit_ms or 0, _kind_of(record, gpus), record.uid, record.name,
+        None if record.time_limit_s is None else round(1000 * record.time_limit_s), record.priority, record.requeues,
+        "" if record.reason in FREE else record.reason, _run_of(record, gpus), ended, end_ms,
+    )  # fmt: skip
+
+
+def task_ids(id_: str) -> list[str]:
+    """``8_4``, ``8_5`` of ``8_[4-5%2]``; the id itself of any other."""
+    found = _WAITING_TASKS.fullmatch(id_)
+    if found is None:
+        return [id_]
+    tasks: list[str] = []
+    for part in found["tasks"].split(","):
+        span, _, step = part.partition(":")
+        first, _, last = span.partition("-")
+        numbers = range(int(first), int(last or first) + 1, int(step or 1))
+        tasks += [f"{found['array']}_{number}" for number in numbers[: MOST_TASKS - len(tasks)]]
+    return tasks
+
+
+def _is_same(known: _Known, record: SlurmJob) -> bool:
+    if known.submit_unix_s is None:
+        return known.key.endswith(f"@{record.submit_unix_s}") or record.restarts > 0
+    return record.submit_unix_s == known.submit_unix_s or record.restarts > known.restarts
+
+
+def _vanished(id_: str, known: _Known) -> Iterator[SeenJob]:
+    """A job that is listed no more without having been seen to end: how it ended is not known."""
+    if not known.ended:
+        yield SeenJob(known.key, id_, 0, ended=JobState.CANCELLED)
+
+
+def _gpus_of(record: SlurmJob) -> int:
+    held = sum(part.count or 0 for part in record.held)
+    if held:
+        return held
+    asked = record.gpus
+    return asked.total if asked.total is not None else (asked.per_node or 1) * record.nodes_asked
+
+
+def _kind_of(record: SlurmJob, gpus: int) -> Kind:
+    per_node = record.gpus.per_node or None
+    even = per_node is not None and per_node * record.nodes_asked == gpus
+    return Kind(
+        gpus,
+        record.nodes_asked if even else None,
+        per_node if even else None,
+        record.gpus.gpu_type or None,
+        ",".join(record.partitions) or None,
+        record.qos or None,
+        record.account or None,
+        record.user or None,
+    )
+
+
+def _run_of(record: SlurmJob, gpus: int) -> Run | None:
+    """Its last run, if it has begun."""
+    if record.start_unix_s is None or record.phase not in (Phase.RUNNING, Phase.ENDED) or not record.held:
+        return None
+    each = record.gpus.per_node or gpus // len(record.held)
+    parts = tuple((part.node, each if part.count is None else part.count) for part in record.held)
+    return Run(1000 * record.start_unix_s, tuple(part for part in parts if part[1] > 0), _ms(record.end_unix_s))
+
+
+def _ms(unix_s: int | None) -> int | None:
+    return None if unix_s is None else 1000 * unix_s

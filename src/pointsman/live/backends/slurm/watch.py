@@ -1,0 +1,88 @@
+"""What observes a cluster that Slurm runs: a thread looks, and whoever asks gets what was seen last."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from threading import Event, Lock, Thread
+from typing import Final
+
+from pointsman.errors import PointsmanError
+from pointsman.live.backends.facts import Unsure
+from pointsman.live.backends.slurm.reader import Reader
+from pointsman.live.backends.slurm.sighting import Sighting
+from pointsman.live.observe.sight import Cost, Sight
+
+
+class SlurmWatch:
+    """Looks again and again, at the pace that the controller bears."""
+
+    title: Final = "Slurm"
+
+    def __init__(self, reader: Reader) -> None:
+        """It has looked once.
+
+        Raises:
+            Unsure: Slurm did not answer. UsageError, BackendError: a person must mend it.
+        """
+        self._reader, self._sighting = reader, Sighting()
+        self._latest: Sight | None = None
+        self._trouble: PointsmanError | Unsure | None = None
+        self._lock, self._stop = Lock(), Event()
+        self.first = reader.look()
+        self._thread = Thread(target=self._look_on, daemon=True)
+
+    def begin(self, keys: Iterable[str]) -> None:
+        """Look from now on; `keys` are those of the jobs that were seen lately by another."""
+        self._sighting.recall(keys)
+        self._latest = self._sighting.sight(self.first)
+        self._thread.start()
+
+    def latest(self) -> Sight | None:
+        """What was seen since the last time; None: nothing.
+
+        Raises:
+            PointsmanError: a person must mend something before Slurm can be looked at.
+        """
+        with self._lock:
+            seen, self._latest = self._latest, None
+            if isinstance(self._trouble, PointsmanError):
+                raise self._trouble
+        return seen
+
+    def costs(self) -> dict[str, Cost]:
+        """What looking costs Slurm's controller, by the command."""
+        return {kind: Cost(load.rpcs_a_minute, load.last_s) for kind, load in self._reader.load().items()}
+
+    def progress(self, job: int) -> float | None:
+        """Slurm's jobs do not say how far they are."""
+        return None
+
+    @property
+    def trouble(self) -> str:
+        """Why the last look showed nothing; empty if it did."""
+        return str(self._trouble or "")
+
+    @property
+    def interval_s(self) -> float:
+        """Between two looks, now."""
+        return self._reader.pace.interval_s
+
+    def close(self) -> None:
+        """Look no more."""
+        self._stop.set()
+
+    def _look_on(self) -> None:
+        while not self._stop.wait(self._reader.pace.interval_s):
+            try:
+                seen, trouble = self._sighting.sight(self._reader.look()), None
+            except (Unsure, PointsmanError) as error:
+                seen, trouble = None, error
+            with self._lock:
+                self._trouble = trouble
+                if seen is not None:
+                    self._latest = seen if self._latest is None else _joined(self._latest, seen)
+
+
+def _joined(before: Sight, seen: Sight) -> Sight:
+    """Nothing that ended before is lost, if nobody asked meanwhile."""
+    ended = {key: job for key, job in before.jobs.items() if job.ended is not None}
+    return replace(seen, jobs=ended | dict(seen.jobs))

@@ -1,0 +1,104 @@
+"""The owner of a mirror of a cluster on which another scheduler decides."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final, NoReturn, Protocol
+
+from pointsman.errors import PointsmanError, UsageError
+from pointsman.live.control.orders import Order
+from pointsman.live.daemon.daemon import Daemon
+from pointsman.live.daemon.forecaster import Forecaster
+from pointsman.live.daemon.setting import OBSERVED, Setting
+from pointsman.live.daemon.submission import Submission
+from pointsman.live.forecast.whatif import Change
+from pointsman.live.observe.loop import Looks, ObservingLoop
+from pointsman.live.observe.sight import Cost
+from pointsman.live.world.roster import Deciding
+
+COST_S: Final = 60.0
+"""Between two times that it is noted what looking costs."""
+WORTH_S: Final = 3600.0
+"""Between two times that it is worked out what the policy would change."""
+FIRST_S: Final = 120.0
+"""After the first look, it is worked out so soon."""
+_ADD_COST: Final = """
+INSERT INTO looks VALUES (?, ?, ?, ?) ON CONFLICT (hour, command) DO UPDATE SET
+  requests = requests + excluded.requests, longest_s = max(longest_s, excluded.longest_s)
+"""
+
+
+class Watching(Looks, Protocol):
+    """What looks, all the time."""
+
+    def begin(self, keys: list[str]) -> None:
+        """Look from now on; `keys` are those of the jobs that were seen lately."""
+        ...
+
+    def costs(self) -> Mapping[str, Cost]:
+        """What looking costs, by the question."""
+        ...
+
+
+class ObservingDaemon(Daemon):
+    """It decides nothing, and takes no jobs."""
+
+    sort = OBSERVED
+    Loop = ObservingLoop
+    loop: ObservingLoop  # ty: ignore
+
+    def _recover(self) -> None:
+        super()._recover()
+        self.loop.owner = self
+        self.watching: Watching = self.backend  # ty: ignore
+        self.watching.begin(self.loop.keys())
+
+    def _resolve_deciding(self, last: Deciding | None) -> Deciding:
+        return replace(super()._resolve_deciding(last), observes=self.setting.observes)
+
+    async def submit(self, submission: Submission, uid: int) -> int:
+        self._refuse()
+
+    async def order(self, order: Order) -> None:
+        self._refuse()
+
+    def _refuse(self) -> NoReturn:
+        title = self.watching.title
+        raise UsageError(f"this daemon only observes {title}, and changes nothing: use the commands of {title}")
+
+    async def note_costs(self) -> None:
+        """Keep what looking costs, minute by minute."""
+        while True:
+            await asyncio.sleep(COST_S)
+            hour = self.clock.now_ms() // 3_600_000
+            rows = [(hour, kind, *cost) for kind, cost in self.watching.costs().items()]
+            with self.store.turn():
+                self.store.connection.executemany(_ADD_COST, rows)
+
+    async def note_worths(self, forecaster: Forecaster) -> None:
+        """Keep what the policy would change from now on, hour by hour."""
+        await asyncio.sleep(FIRST_S)
+        while True:
+            await self._note_worth(forecaster)
+            await asyncio.sleep(WORTH_S)
+
+    async def _note_worth(self, forecaster: Forecaster) -> None:
+        at_ms, jobs = self.clock.now_ms(), len(self.loop.jobs)
+        if jobs == 0:
+            return
+        try:
+            answer = await forecaster.what_if(Change(self.roster.deciding), self.setting.uid)
+        except PointsmanError as error:
+            with self.store.turn():
+                self.loop.alarms.sound(f"it could not be worked out what the policy would change: {error}", at_ms)
+            return
+        if answer.until_end is not None:
+            figure = answer.until_end
+            row = (at_ms, jobs, figure.now_s, figure.change_s, figure.low_s, figure.high_s, answer.gain, answer.lose)
+            with self.store.turn():
+                self.store.connection.execute("INSERT OR REPLACE INTO worths VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+
+
+def daemon_of(setting: Setting) -> Daemon:
+    """The daemon that a setting asks for."""
+    return Daemon(setting) if setting.observes is None else ObservingDaemon(setting)
