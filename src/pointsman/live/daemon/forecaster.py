@@ -121,6 +121,14 @@ class Forecaster:
         finally:
             self._asking[uid] -= 1
 
+    async def order(self) -> list[int]:
+        """The pending jobs of an observed world in the order in which its policy would start them.
+
+        Raises:
+            UsageError: nothing can be foretold under this policy.
+        """
+        return await self._asked.order(self._now)
+
     def _now(self) -> Moment:
         loop, roster = self._daemon.loop, self._daemon.roster
         attempts = loop.attempts.values()

@@ -3,6 +3,7 @@
 import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from statistics import NormalDist
 from typing import Final, NamedTuple
 
@@ -72,6 +73,23 @@ def futures_of(present: Present, record: Record, draws: int = DRAWS, *, to_the_e
         begun_first = sorted(known, key=lambda row: known[row].ran_ms <= 0.0)
         left = {row: future.left_ms(known[row], shares[row][k]) for row in begun_first}
         yield future.unfold(left, to_the_end=to_the_end)
+
+
+def likely_order(present: Present, record: Record) -> list[int]:
+    """The pending jobs that may start, in the order in which the policy starts them if each runs as long as half of the
+    jobs like it, and none comes.
+
+    Raises:
+        UsageError: nothing can be foretold under this policy.
+    """
+    alone = replace(present, kinds=None)
+    future = _Unfolding(alone, record, record.arrivals.hours(present.now_ms), random.Random(0))
+    left = {
+        row: min(known.may_ms, record.durations.likely_left_ms(known.like, known.ran_ms))
+        for row, known in present.known().items()
+    }
+    starts_ms = future.unfold(left, to_the_end=False).starts_ms
+    return sorted(starts_ms, key=lambda row: (starts_ms[row], row))
 
 
 def _shares(known: Mapping[int, Known], draws: int) -> dict[int, list[float]]:

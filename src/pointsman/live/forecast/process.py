@@ -15,12 +15,13 @@ from typing import Any, Final
 from pointsman.cluster import Cluster
 from pointsman.engine.sdk.live import load_policy
 from pointsman.errors import BackendError, PointsmanError
-from pointsman.live.forecast.futures import Start, starts
+from pointsman.live.forecast.futures import Start, likely_order, starts
 from pointsman.live.forecast.moment import Moment
 from pointsman.live.forecast.record import Record
 from pointsman.live.forecast.whatif import Answer, Change, asked, stand_in, under, what_if
 
 _DIED: Final = "the process that looks ahead has died; ask again, and see the daemon's log"
+_ORDER: Final = "order"
 LONGEST_S: Final = 600.0
 """After which whoever asks is told that there is no answer."""
 
@@ -56,13 +57,21 @@ class ForecastProcess:
         """
         return await self._ask(now, change)
 
-    async def _ask(self, now: Callable[[], Moment], change: Change | None) -> Any:
+    async def order(self, now: Callable[[], Moment]) -> list[int]:
+        """The pending jobs of an observed world, by row, in the order in which its policy would start them.
+
+        Raises:
+            UsageError: nothing can be foretold under this policy. BackendError: the process has died.
+        """
+        return await self._ask(now, _ORDER)
+
+    async def _ask(self, now: Callable[[], Moment], change: Change | str | None) -> Any:
         answer = await asyncio.shield(asyncio.create_task(self._answered(now, change)))  # or the next gets this answer
         if isinstance(answer, PointsmanError):
             raise answer
         return answer
 
-    async def _answered(self, now: Callable[[], Moment], change: Change | None) -> Any:
+    async def _answered(self, now: Callable[[], Moment], change: Change | str | None) -> Any:
         async with self._free:
             answering = asyncio.create_task(asyncio.to_thread(self._answer, now(), change))
             try:
@@ -72,7 +81,7 @@ class ForecastProcess:
                 await answering
                 return BackendError(f"there is no answer after {LONGEST_S:g} s")
 
-    def _answer(self, moment: Moment, change: Change | None) -> Any:
+    def _answer(self, moment: Moment, change: Change | str | None) -> Any:
         try:
             self._begin_if_none()
             self._pipe.send((moment._replace(checkpoint=b""), change))
@@ -124,15 +133,17 @@ def _die_with_parent() -> None:
     os._exit(0)
 
 
-def _answer_or_error(moment: Moment, change: Change | None, cluster: Cluster, record: Record, store: Path) -> Any:
+def _answer_or_error(moment: Moment, change: Change | str | None, cluster: Cluster, record: Record, store: Path) -> Any:
     try:
         return _answer(moment, change, cluster, record, store)
     except PointsmanError as error:
         return error
 
 
-def _answer(moment: Moment, change: Change | None, cluster: Cluster, record: Record, store: Path) -> Any:
+def _answer(moment: Moment, change: Change | str | None, cluster: Cluster, record: Record, store: Path) -> Any:
     present, roster = moment.made_again(cluster, record, store)
+    if isinstance(change, str):
+        return likely_order(asked(present), record)
     then = None
     if moment.deciding.observes is not None:
         if change is not None and change.deciding == moment.deciding:
