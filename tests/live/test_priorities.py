@@ -1,15 +1,15 @@
 """Jobs exchange their priorities until they stand in the order of a policy."""
 
+from itertools import pairwise
+from random import Random
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pointsman.live.observe.priorities import Standing, nice_values
 
-JOBS = st.dictionaries(
-    st.text("abcdefgh", min_size=1, max_size=3),
-    st.builds(Standing, st.integers(1, 40), st.integers(-5, 5)),
-    max_size=12,
-)
+STANDINGS = st.builds(Standing, st.integers(1, 40), st.integers(-5, 5))
+JOBS = st.dictionaries(st.text("abcdefgh", min_size=1, max_size=3), STANDINGS, max_size=12)
 
 
 def after(standings: dict[str, Standing], changes: dict[str, int]) -> dict[str, Standing]:
@@ -22,12 +22,12 @@ def after(standings: dict[str, Standing], changes: dict[str, int]) -> dict[str, 
 
 
 @given(JOBS, st.randoms(use_true_random=False))
-def test_they_stand_in_the_order_wanted(standings: dict[str, Standing], chance) -> None:
+def test_they_stand_in_the_order_wanted(standings: dict[str, Standing], chance: Random) -> None:
     order = [*standings]
     chance.shuffle(order)
     then = after(standings, nice_values(order, standings))
     priorities = [then[job].priority for job in order]
-    assert all(a > b for a, b in zip(priorities, priorities[1:], strict=False))
+    assert all(a > b for a, b in pairwise(priorities))
     assert nice_values(order, then) == {}
     if len({one.priority for one in standings.values()}) == len(standings):
         assert sorted(priorities) == sorted(one.priority for one in standings.values())

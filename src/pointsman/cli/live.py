@@ -90,6 +90,24 @@ def start(
             "--observe", help="Only observe the scheduler of the backend, and note what the policy would have done."
         ),
     ] = False,
+    advise: Annotated[
+        bool,
+        typer.Option(
+            "--advise",
+            help="Observe, and set the nice values of pending jobs so that they stand in the policy's order.",
+        ),
+    ] = False,
+    partition: Annotated[
+        list[str] | None,
+        typer.Option("--partition", metavar="NAME", help="With --advise, partition whose jobs it is for. Repeatable."),
+    ] = None,
+    account: Annotated[
+        list[str] | None,
+        typer.Option("--account", metavar="NAME", help="With --advise, account whose jobs it is for. Repeatable."),
+    ] = None,
+    most_changes: Annotated[
+        int, typer.Option(metavar="N", min=1, max=10_000, help="With --advise, most changes a minute.")
+    ] = 30,
     simulate: Annotated[
         float | None,
         typer.Option(metavar="SPEED", help="Simulate the jobs instead of running them, at SPEED times real time."),
@@ -111,16 +129,18 @@ def start(
 
     if set_ and policy is None:
         raise UsageError("--set: name the policy, too, with --policy")
-    if observe != (backend is Backend.slurm):
-        raise UsageError("--observe goes with --backend slurm, and Slurm can only be observed so far: give both")
-    if simulate is not None and observe:
-        raise UsageError("--simulate: what is observed is not simulated")
+    if (observe or advise) != (backend is Backend.slurm):
+        raise UsageError("--backend slurm goes with --observe or --advise: give both")
+    if simulate is not None and backend is Backend.slurm:
+        raise UsageError("--simulate goes with --backend local")
+    if not advise and (partition or account):
+        raise UsageError("--partition and --account go with --advise")
     if not (longest_turn >= 1.0 and (poll is None or 0.0 < poll <= _LONGEST_POLL_S)):
         raise UsageError(f"--longest-turn is at least 1 s, and --poll at most {_LONGEST_POLL_S:g} s")
     place = socket or own_socket()
     setting = Setting(
         state or own_folder(),
-        cluster or ("" if observe else _this_machine()),
+        cluster or (_this_machine() if backend is Backend.local else ""),
         policy and whole_name(policy),
         _params(policy, set_ or []) if policy else {},
         overheads and whole_name(overheads),
@@ -131,10 +151,12 @@ def start(
     )
     if simulate is not None:
         setting = _simulate(setting, simulate)
-    if observe:
+    if backend is Backend.slurm:
         from pointsman.live.backends.slurm.observing import LOOK_S, observing
+        from pointsman.live.observe.advising import Scope
 
-        setting = observing(setting, poll or LOOK_S, finds_cluster=cluster is None)
+        scope = Scope(frozenset(partition or ()), frozenset(account or ()), most_changes) if advise else None
+        setting = observing(setting, poll or LOOK_S, scope, finds_cluster=cluster is None)
     serve(setting, place, _uids(operator or []), lambda: screen.note(f"pointsman: ready at {place}"))
 
 
@@ -202,6 +224,27 @@ def status(format: Annotated[ListFormat, typer.Option(help="Output format.")] = 
     from pointsman.live.client.show import show_one
 
     show_one(call("GET", "/status"), format.value)
+
+
+@app.command()
+def stop(
+    hand_back: Annotated[
+        bool, typer.Option("--hand-back", help="Give jobs their own nice values back, which the daemon has set.")
+    ] = False,
+    state: _State = None,
+) -> None:
+    """Stop the daemon; jobs run on. With --hand-back it also works after the daemon has stopped."""
+    from pointsman.errors import BackendError
+    from pointsman.live.client.connection import call, own_folder
+
+    try:
+        call("POST", "/stop", {"hand_back": hand_back})
+    except BackendError:
+        if not hand_back:
+            raise
+        from pointsman.live.backends.slurm.observing import hand_back_all
+
+        hand_back_all(state or own_folder())
 
 
 @app.command()

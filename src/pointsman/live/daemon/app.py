@@ -77,6 +77,15 @@ class Chosen(BaseModel):
     params: dict[str, Any] = {}
 
 
+class Ending(BaseModel):
+    """How a daemon is to end."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    hand_back: bool = False
+    """What it has changed of jobs that others run is as it was."""
+
+
 class Supposed(BaseModel):
     """What is asked about: what if this were done?"""
 
@@ -231,6 +240,14 @@ def api(daemon: Daemon, forecaster: Forecaster, operators: frozenset[int]) -> Fa
         if peer.uid not in (0, os.getuid()):
             _check_names_no_file(chosen)
         await daemon.decide_by(deciding(chosen), peer.uid)
+        return views.status()
+
+    @app.post("/api/v1/stop")
+    async def stop(ending: Ending, peer: asking) -> Row:
+        operator(peer)
+        if ending.hand_back:
+            await daemon.hand_back()
+        daemon.stop()
         return views.status()
 
     _say_errors(app)

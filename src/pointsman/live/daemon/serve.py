@@ -6,9 +6,9 @@ import signal
 import socket
 import stat
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import uvicorn
 
@@ -54,9 +54,9 @@ async def _serve(setting: Setting, path: Path, operators: frozenset[int], ready:
     server = uvicorn.Server(config)
     server.capture_signals = _no_signals  # ty: ignore
     answering = asyncio.create_task(server.serve(sockets=[listening]))
-    beside = [forecaster.run()]
+    beside: list[Coroutine[Any, Any, None]] = [forecaster.run()]
     if isinstance(daemon, ObservingDaemon):
-        beside += [daemon.note_costs(), daemon.note_worths(forecaster)]
+        beside += daemon.beside(forecaster)
     tasks = [asyncio.create_task(one) for one in beside]
     ready()
     try:

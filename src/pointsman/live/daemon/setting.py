@@ -9,6 +9,7 @@ from pointsman.cluster import Cluster
 from pointsman.live.backends.local.backend import Local
 from pointsman.live.backends.protocol import Backend
 from pointsman.live.control.clock import Clock
+from pointsman.live.observe.advising import Scope
 from pointsman.live.records.store import Store
 
 DECIDING: Final = "deciding"
@@ -47,7 +48,7 @@ class Setting:
     """After which a policy counts as hung."""
     observes: str | None = None
     """The policy that stands for another scheduler, which decides, and is observed; None: nobody else decides."""
-    uid: int = -1
-    """The user who asks what the policy would change, if another scheduler decides."""
+    advises: Scope | None = None
+    """Of which jobs the priorities with that scheduler may be changed; None: of none."""
     gather_s: float = 0.005
     """How long it waits for more after something came, so that a burst is one turn."""

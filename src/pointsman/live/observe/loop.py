@@ -75,6 +75,8 @@ class ObservingLoop(ControlLoop):
     """Keys of jobs that the world could not have."""
     _over: set[str] = field(default_factory=set)
     """Keys of jobs that have ended, and are still shown."""
+    waiting: dict[int, SeenJob] = field(default_factory=dict)
+    """The jobs that wait and could start, as they were seen last, by our numbers."""
     _changed_ms: int = 0
     """When something has happened, after which it is not asked yet whether GPUs were left free."""
 
@@ -156,6 +158,7 @@ class ObservingLoop(ControlLoop):
             else:
                 for piece in group:
                     self._take_in_piece(piece, at_ms)
+        self.waiting = {row: seen.jobs[key] for key, row in self._rows.items() if _waits(seen.jobs.get(key))}
         if pieces:
             self._changed_ms = now_ms
         elif self._changed_ms and now_ms - self._changed_ms >= IDLE_MS:
@@ -295,6 +298,12 @@ class ObservingLoop(ControlLoop):
         looks: Looks = self.backend  # ty: ignore
         ran_ms = ran_by_row(self.world, at_ms)
         return Tale(looks.title, self.world.simulation.policy.name, self.jobs, ran_ms)
+
+
+def _waits(job: SeenJob | None) -> bool:
+    return (
+        job is not None and job.ended is None and not job.held and (job.run is None or job.run.end_unix_ms is not None)
+    )
 
 
 _TAKING_IN: Final[Mapping[What, Callable[[ObservingLoop, int, Piece, int], None]]] = {

@@ -25,7 +25,8 @@ def nice_values(order: Sequence[str], standings: Mapping[str, Standing]) -> dict
     changes: dict[str, int] = {}
     above: int | None = None
     for part_now, part in _parts(present, wanted):
-        for job, priority in zip(part, _strictly_falling([standings[one].priority for one in part_now], above)):
+        falling = _strictly_falling([standings[one].priority for one in part_now], above)
+        for job, priority in zip(part, falling, strict=True):
             above, stands = priority, standings[job]
             if priority != stands.priority:
                 changes[job] = stands.nice + stands.priority - priority

@@ -32,6 +32,9 @@ class SeenJob:
     name: str = ""
     limit_ms: int | None = None
     priority: int = 0
+    nice: int = 0
+    unit: str = ""
+    """By which its priority is changed: it, or all waiting tasks of its array."""
     requeues: bool = False
     held: str = ""
     """Why it could not start now, whoever decided."""

@@ -20,6 +20,13 @@ CREATE TABLE worths (                     -- what the policy would change from t
   lose INTEGER NOT NULL
 ) STRICT;
 
+CREATE TABLE advised (                    -- jobs whose nice values we have changed, and that wait
+  unit TEXT PRIMARY KEY,                  -- what the other scheduler calls it
+  nice_before INTEGER NOT NULL,
+  nice INTEGER NOT NULL,                  -- that we have set
+  at_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE looks (                      -- what looking cost, by the hour
   hour INTEGER NOT NULL,                  -- since the store was made
   command TEXT NOT NULL,

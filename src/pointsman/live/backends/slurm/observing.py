@@ -5,15 +5,18 @@ from pathlib import Path
 from typing import Final
 
 from pointsman.cluster.imports.read import import_nodes
-from pointsman.errors import BackendError
-from pointsman.live.backends.facts import Unsure
+from pointsman.errors import BackendError, InputError
+from pointsman.live.backends.facts import Refused, Unsure
 from pointsman.live.backends.local.rights import own_directory
+from pointsman.live.backends.slurm.changes import set_nice
 from pointsman.live.backends.slurm.commands import Commands
 from pointsman.live.backends.slurm.pace import Pace
 from pointsman.live.backends.slurm.reader import Reader
 from pointsman.live.backends.slurm.watch import SlurmWatch
 from pointsman.live.control.clock import Clock
 from pointsman.live.daemon.setting import Setting
+from pointsman.live.observe.advising import Scope, note_taken_back, to_take_back
+from pointsman.live.records.store import Store
 
 PAST_MS: Final = 400 * 86_400_000
 """When a store begins, jobs may have been submitted so long ago."""
@@ -23,9 +26,11 @@ LOOK_S: Final = 5.0
 """Between two looks, unless the controller is slow."""
 
 
-def observing(setting: Setting, look_s: float = LOOK_S, *, finds_cluster: bool = True) -> Setting:
-    """The setting of a daemon that observes the Slurm of this machine. If it `finds_cluster`, the cluster is as Slurm
-    has it.
+def observing(
+    setting: Setting, look_s: float = LOOK_S, advises: Scope | None = None, *, finds_cluster: bool = True
+) -> Setting:
+    """The setting of a daemon that observes the Slurm of this machine, and advises it on some jobs. If it
+    `finds_cluster`, the cluster is as Slurm has it.
 
     Raises:
         BackendError: Slurm does not answer. UsageError: its commands are not here, or may not be used. InputError: its
@@ -48,12 +53,38 @@ def observing(setting: Setting, look_s: float = LOOK_S, *, finds_cluster: bool =
     return replace(
         setting,
         cluster=str(cluster),
-        backend=lambda *_: SlurmWatch(reader),
+        backend=lambda *_: SlurmWatch(reader, Commands()),
         clock=lambda store, least_ms: Clock(store, max(least_ms, PAST_MS)),
         compile=compile_both,
         observes=stand_in,
+        advises=advises,
         poll_s=TURN_S,
     )
+
+
+def hand_back_all(folder: Path) -> None:
+    """Jobs that wait have their own nice values again, which a daemon that has stopped set.
+
+    Raises:
+        BackendError: a daemon owns the store, or Slurm did not take some of them: they are named. InputError: there is
+            no store.
+    """
+    if not (folder / "store").exists():
+        raise InputError("no daemon has kept anything here", path=folder, fix="name its directory with --state")
+    store, commands, failed = Store(folder / "store"), Commands(), []
+    for advice in to_take_back(store):
+        try:
+            set_nice(commands, advice.unit, advice.nice)
+        except Refused:
+            pass  # it waits no more
+        except Unsure as error:
+            failed.append(f"{advice.unit} ({error})")
+            continue
+        with store.turn():
+            note_taken_back(store, [advice.unit], 0)
+    store.close()
+    if failed:
+        raise BackendError(f"these jobs do not have their own nice values: {', '.join(failed)}; try again")
 
 
 def _cluster_of(commands: Commands, folder: Path) -> Path:

@@ -94,7 +94,8 @@ def seen_job(key: str, id_: str, record: SlurmJob, gpus: int) -> SeenJob:
         ended = ENDS.get(record.state, JobState.FAILED)
     return SeenJob(
         key, id_, submit_ms or 0, _kind_of(record, gpus), record.uid, record.name,
-        None if record.time_limit_s is None else round(1000 * record.time_limit_s), record.priority, record.requeues,
+        None if record.time_limit_s is None else round(1000 * record.time_limit_s), record.priority, 0,
+        unit_of(record.id), record.requeues,
         "" if record.reason in FREE else record.reason, _run_of(record, gpus), ended, end_ms,
     )  # fmt: skip
 
@@ -111,6 +112,12 @@ def task_ids(id_: str) -> list[str]:
         numbers = range(int(first), int(last or first) + 1, int(step or 1))
         tasks += [f"{found['array']}_{number}" for number in numbers[: MOST_TASKS - len(tasks)]]
     return tasks
+
+
+def unit_of(id_: str) -> str:
+    """By which `scontrol` changes the priority of a job: its id, or that of an array whose tasks wait."""
+    found = _WAITING_TASKS.fullmatch(id_)
+    return id_ if found is None else found["array"]
 
 
 def _is_same(known: _Known, record: SlurmJob) -> bool:

@@ -7,6 +7,8 @@ from typing import Final
 
 from pointsman.errors import PointsmanError
 from pointsman.live.backends.facts import Unsure
+from pointsman.live.backends.slurm.changes import set_nice
+from pointsman.live.backends.slurm.commands import Commands
 from pointsman.live.backends.slurm.reader import Reader
 from pointsman.live.backends.slurm.sighting import Sighting
 from pointsman.live.observe.sight import Cost, Sight
@@ -17,13 +19,13 @@ class SlurmWatch:
 
     title: Final = "Slurm"
 
-    def __init__(self, reader: Reader) -> None:
-        """It has looked once.
+    def __init__(self, reader: Reader, commands: Commands) -> None:
+        """It has looked once; changes are made by `commands`.
 
         Raises:
             Unsure: Slurm did not answer. UsageError, BackendError: a person must mend it.
         """
-        self._reader, self._sighting = reader, Sighting()
+        self._reader, self._commands, self._sighting = reader, commands, Sighting()
         self._latest: Sight | None = None
         self._trouble: PointsmanError | Unsure | None = None
         self._lock, self._stop = Lock(), Event()
@@ -51,6 +53,14 @@ class SlurmWatch:
     def costs(self) -> dict[str, Cost]:
         """What looking costs Slurm's controller, by the command."""
         return {kind: Cost(load.rpcs_a_minute, load.last_s) for kind, load in self._reader.load().items()}
+
+    def set_nice(self, unit: str, nice: int) -> None:
+        """Lower the priority of a job, or of the waiting tasks of an array, compared with what it has of its own.
+
+        Raises:
+            Refused: it is not changed: it has begun or ended, or this user may not. Unsure: it may be, or not.
+        """
+        set_nice(self._commands, unit, nice)
 
     def progress(self, job: int) -> float | None:
         """Slurm's jobs do not say how far they are."""
