@@ -2,7 +2,7 @@
 
 A look asks `squeue` and `sinfo`, which is four requests of the controller. The configuration is asked (two more) at the
 first look, now and then, after trouble, and where a job is missing. The details of a job, such as the indexes of its
-GPUs, are asked when it is first seen waiting and first seen with nodes: three requests a job, or one for all.
+GPUs, are asked when it is first seen waiting and first seen with nodes: two requests a job, or one for all.
 """
 
 import os
