@@ -72,6 +72,12 @@ def test_cells_hold_anything(rows: list[tuple[str, str, str]]) -> None:
     ]
 
 
+@pytest.mark.parametrize("title", ["", "JOBID               "])
+def test_a_column_that_a_version_lacks_or_cuts_is_noticed(title: str) -> None:
+    with pytest.raises(Unsure, match="column JobID"):
+        Table("squeue", {"id": "JobID"}).rows(printed.table([[title], ["1"]], MARK), MARK)
+
+
 @given(st.lists(jobs(), max_size=4))
 def test_what_squeue_prints_is_read_back(listed: list[SlurmJob]) -> None:
     assert read_queue(printed.squeue(listed, MARK), MARK) == [as_squeue_knows(job) for job in listed]
@@ -256,7 +262,8 @@ def test_how_far_a_job_is(words: list[str], phase: Phase) -> None:
         ("mixed*+drain", NodeState.DRAIN), ("down*", NodeState.DOWN), ("DOWN+DRAIN", NodeState.DOWN),
         ("idle~", NodeState.DOWN), ("IDLE+CLOUD+POWERED_DOWN", NodeState.DOWN), ("idle#", NodeState.DRAIN),
         ("IDLE+MAINT+RESERVED", NodeState.DRAIN), ("mixed-", NodeState.UP), ("inval", NodeState.DRAIN),
-        ("unknown", NodeState.DOWN), ("IDLE+POWERING_DOWN", NodeState.DRAIN), ("", NodeState.DOWN),
+        ("unknown*", NodeState.DRAIN), ("IDLE+POWERING_DOWN", NodeState.DRAIN), ("", NodeState.DRAIN),
+        ("future", NodeState.DOWN),
     ],
 )  # fmt: skip
 def test_whether_a_node_takes_work(text: str, state: NodeState) -> None:
@@ -369,6 +376,11 @@ def test_sinfo_lists_a_node_once() -> None:
 )  # fmt: skip
 def test_limits_of_time(text: str, seconds: float | None) -> None:
     assert cells.limit_s(text) == seconds
+
+
+@pytest.mark.parametrize(("text", "number"), [("7", 7), ("2-4", 2), ("2K", 2048), ("1.5K", 1536), ("2K-4K", 2048)])
+def test_whole_numbers(text: str, number: int) -> None:
+    assert cells.whole(text) == number
 
 
 def test_endings_of_each_form() -> None:
