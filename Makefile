@@ -8,6 +8,7 @@
 # make .venv  only the environment               make clean  back to a fresh clone
 # make core-again  the compiled core from nothing, and whether it is that of the cache, byte for byte
 # make learn  PyTorch as well, for the tests and examples that train
+# make slurm  Slurm as well, for the tests on a real one (Debian and Ubuntu, as root or with sudo)
 # make ray    Ray as well, for runs on a cluster and their tests
 
 SHELL := /bin/bash
@@ -15,10 +16,11 @@ BIN := .venv/bin
 NEWEST_FIRST := python3 python3.14 python3.13 python3.12 python3.11
 IS_RECENT := import sys; sys.exit(sys.version_info < (3, 11))
 PYTHON ?= $(shell for p in $(NEWEST_FIRST); do $$p -c '$(IS_RECENT)' 2>/dev/null && echo $$p && break; done)
+SLURM := slurmctld slurmd slurm-client munge
 DEMO_POLICIES := fifo-backfill fifo sjf-backfill srtf las tiresias dally gittins
 DEMO_JOBS := out/demo-jobs.parquet
 
-.PHONY: demo live-demo test test-slow coverage wheel core-again man lint results results-sample bench docs clean learn ray .venv
+.PHONY: demo live-demo test test-slow coverage wheel core-again man lint results results-sample bench docs clean learn ray slurm .venv
 .DEFAULT_GOAL := demo
 
 .venv: .venv/ready
@@ -49,6 +51,13 @@ ray: .venv/ray
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -r requirements-ray.lock
 	$(BIN)/pip check
 	@touch $@
+
+# Tests boot a Slurm of their own from these, and are skipped without.
+slurm:
+	@if ! command -v apt-get >/dev/null; then echo "make slurm installs the packages of Debian and Ubuntu, and there is no apt-get here: install Slurm's daemons and commands and munge by hand." >&2; exit 2; fi
+	@if [ "$$(id -u)" != 0 ] && ! sudo -n true 2>/dev/null; then echo "make slurm needs root: run 'sudo apt-get install $(SLURM)'." >&2; exit 2; fi
+	@as_root="$$([ "$$(id -u)" = 0 ] || echo sudo -n) env DEBIAN_FRONTEND=noninteractive"; \
+		dpkg -s $(SLURM) >/dev/null 2>&1 || { $$as_root apt-get update -q && $$as_root apt-get install -q -y --no-install-recommends $(SLURM); }
 
 # From an empty cluster jobs of days take two days to fill it: only those submitted later are counted.
 demo: .venv

@@ -132,6 +132,8 @@ OTHER_PROGRAMS = (
     "sacct",
     "scontrol",
     "sinfo",
+    "squeue --json",
+    "{} --json",
     "kubectl get",
     "export it with -o json",
     "held by a dependency or --begin",

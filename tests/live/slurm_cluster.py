@@ -1,6 +1,8 @@
 """A real Slurm on this machine: munged, slurmctld and one slurmd a node, on loopback, in a folder of its own."""
 
 import os
+import random
+import secrets
 import shutil
 import signal
 import socket
@@ -18,6 +20,7 @@ import pytest
 
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "sinfo", "scontrol", "scancel")
 WAIT_S = 60.0
+PORTS = range(12_000, 32_000)
 SCRIPT = "#!/bin/sh\nexec {}\n"
 _PATH = os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/sbin", "/usr/local/sbin"))
 _CONF = """\
@@ -81,7 +84,7 @@ class SlurmCluster:
 
     def submit(self, *options: str | bytes, does: str = "sleep 600") -> str:
         """The id of a new job."""
-        script = self.folder / "jobs" / f"{abs(hash(does))}.sh"
+        script = self.folder / "jobs" / f"{secrets.token_hex(8)}.sh"
         script.write_text(SCRIPT.format(does))
         return self.call("sbatch", "--parsable", "--output=/dev/null", *options, str(script))
 
@@ -200,15 +203,15 @@ def _write(folder: Path, names: Sequence[str], gpus: int, more: str) -> None:
 
 
 def _free_ports(count: int) -> list[int]:
-    """Ports of loopback that nobody listens at."""
-    sockets = [socket.socket() for _ in range(count)]
-    try:
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in sockets]
-    finally:
-        for one in sockets:
-            one.close()
+    """Ports of loopback that nobody listens at, and that the system gives to nobody who does not ask for one."""
+    found: list[int] = []
+    for port in random.SystemRandom().sample(PORTS, len(PORTS)):
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            found.append(port)
+        if len(found) == count:
+            break
+    return found
 
 
 def _start_munged(folder: Path) -> "subprocess.Popen[bytes]":

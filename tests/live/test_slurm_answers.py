@@ -72,6 +72,18 @@ def test_cells_hold_anything(rows: list[tuple[str, str, str]]) -> None:
     ]
 
 
+def test_rows_that_do_not_begin_in_a_new_line_are_none() -> None:
+    text = printed.table([["A", "B"], ["1", "2"]], MARK)
+    with pytest.raises(Unsure, match="new line"):
+        Table("squeue", {"a": "A", "b": "B"}).rows(text.replace("\n1", "1"), MARK)
+
+
+@pytest.mark.parametrize("title", ["", "JOBID               "])
+def test_a_column_that_a_version_lacks_or_cuts_is_noticed(title: str) -> None:
+    with pytest.raises(Unsure, match="column JobID"):
+        Table("squeue", {"id": "JobID"}).rows(printed.table([[title], ["1"]], MARK), MARK)
+
+
 @given(st.lists(jobs(), max_size=4))
 def test_what_squeue_prints_is_read_back(listed: list[SlurmJob]) -> None:
     assert read_queue(printed.squeue(listed, MARK), MARK) == [as_squeue_knows(job) for job in listed]
@@ -109,6 +121,11 @@ def test_what_scontrol_shows_is_read_back(job: SlurmJob) -> None:
 def test_a_name_is_no_field(job: SlurmJob, behind: str) -> None:
     evil = replace(job, name=job.name + behind)
     assert read_job(printed.shown(evil), evil.name) == evil
+
+
+def test_a_job_of_another_name_is_another_job() -> None:
+    with pytest.raises(Unsure):
+        read_job(SHOWN_20_11, "ts")
 
 
 @pytest.mark.parametrize("words", ["", "JobId=7 JobName=x\n   UserId=u(1) GroupId=u(1)\n", "slurm_load_jobs error: x"])
@@ -170,6 +187,7 @@ def test_a_job_of_24_11_says_what_it_asked_and_got() -> None:
 def test_resources_beside_gpus_are_no_gpus() -> None:
     """23.02: a site with a resource of its own."""
     assert gpus.node_gpus("n", "gpu:rtx2080:1(IDX:1),gg:g0(CNT:1)") == NodeGpus("n", 1, (1,))
+    assert gpus.node_gpus("n", "gpu(IDX:0,5)") == NodeGpus("n", 2, (0, 5))
     assert gpus.node_gpus("n", "") == NodeGpus("n", 0, ())
     assert gpus.demand(gpus.Asked(per_node="gpu:rtx2080,gg:g0")) == GpuDemand(1, 1, "rtx2080")
     assert gpus.node_gpus("n", "gpu:a100:2") == NodeGpus("n", 2, None)  # without files there are no indexes
@@ -216,6 +234,15 @@ def test_arrays_and_gangs_in_json() -> None:
     assert found[1].phase == Phase.ACCEPTED and found[1].flags == ("CONFIGURING",)
 
 
+def test_details_that_are_not_of_each_node_are_left_aside() -> None:
+    job = {
+        "job_id": 1, "job_state": ["RUNNING"], "nodes": "gpu[1-2]", "node_count": printed.number(2),
+        "tres_per_node": "gres/gpu:2", "gres_detail": ["gpu:2(IDX:0-1)"],
+    }  # fmt: skip
+    [read] = read_jobs_json(json.dumps({"jobs": [job], "errors": []}))
+    assert read.held == (NodeGpus("gpu1", 2), NodeGpus("gpu2", 2))
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -256,7 +283,8 @@ def test_how_far_a_job_is(words: list[str], phase: Phase) -> None:
         ("mixed*+drain", NodeState.DRAIN), ("down*", NodeState.DOWN), ("DOWN+DRAIN", NodeState.DOWN),
         ("idle~", NodeState.DOWN), ("IDLE+CLOUD+POWERED_DOWN", NodeState.DOWN), ("idle#", NodeState.DRAIN),
         ("IDLE+MAINT+RESERVED", NodeState.DRAIN), ("mixed-", NodeState.UP), ("inval", NodeState.DRAIN),
-        ("unknown", NodeState.DOWN), ("IDLE+POWERING_DOWN", NodeState.DRAIN), ("", NodeState.DOWN),
+        ("unknown*", NodeState.DRAIN), ("IDLE+POWERING_DOWN", NodeState.DRAIN), ("", NodeState.DRAIN),
+        ("future", NodeState.DOWN),
     ],
 )  # fmt: skip
 def test_whether_a_node_takes_work(text: str, state: NodeState) -> None:
@@ -371,8 +399,14 @@ def test_limits_of_time(text: str, seconds: float | None) -> None:
     assert cells.limit_s(text) == seconds
 
 
+@pytest.mark.parametrize(("text", "number"), [("7", 7), ("2-4", 2), ("2K", 2048), ("1.5K", 1536), ("2K-4K", 2048)])
+def test_whole_numbers(text: str, number: int) -> None:
+    assert cells.whole(text) == number
+
+
 def test_endings_of_each_form() -> None:
     assert cells.ending("3:0") == cells.ending("768") == Ending(3, 0)
+    assert cells.ending("139") == Ending(0, 11)  # with a core
     assert cells.ending("0:9") == cells.ending("9") == Ending(0, 9)
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from pointsman.live.backends.facts import Unsure
+from pointsman.live.backends.slurm.answers.accounting import FIELDS
 from pointsman.live.backends.slurm.commands import Answer, Commands, kind_of
 from pointsman.live.backends.slurm.reader import Habits, Reader
 from pointsman.live.backends.slurm.records import GpuDemand, NodeGpus, SlurmJob
@@ -49,6 +50,9 @@ class Played(Commands):
             return printed.json_22_05(self.jobs) if self.json else json.dumps({"jobs": [{"odd": 1}]})
         if kind == "scontrol show job":
             return next(printed.shown(job) for job in self.jobs if job.number == int(last))
+        if kind == "sacct":
+            assert last == "--jobs=7,8"
+            return f"{'|'.join(FIELDS)}\n7|7|FAILED|3:0|{NOW}|{NOW}|{NOW}|gpu1\n"
         return (
             f"Configuration data as of {NOW}\nBOOT_TIME = {NOW - self.up_s}\nClusterName = c\nMinJobAge = 300 sec\n"
             f"PriorityType = priority/basic\nPrivateData = {self.private}\nSchedulerType = sched/backfill\n"
@@ -176,6 +180,14 @@ def test_what_others_have_may_be_hidden(slurm: Played, reader: Reader, monkeypat
     for uid, doubts in ((0, 0), (64030, 0), (1000, 1)):
         monkeypatch.setattr(os, "getuid", lambda uid=uid: uid)
         assert len(reader.look().doubts) == doubts
+
+
+def test_the_accounts_say_how_jobs_ended(slurm: Played, reader: Reader) -> None:
+    [run] = reader.ended([7, 8]) or []
+    assert (run.id, run.state, run.ending.code, run.nodes) == ("7", "FAILED", 3, ("gpu1",))
+    slurm.fails = {"sacct"}
+    with pytest.raises(Unsure):
+        reader.ended([7, 8])
 
 
 def test_an_odd_cell_concludes_nothing(slurm: Played, reader: Reader) -> None:

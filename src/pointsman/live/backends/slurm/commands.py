@@ -19,10 +19,12 @@ KEPT: Final = ("PATH", "SLURM_CONF", "SLURM_JWT", "HOME", "TZ", "LD_LIBRARY_PATH
 PLAIN: Final = {"LC_ALL": "C", "SLURM_TIME_FORMAT": "%s", "SLURM_BITSTR_LEN": "0"}
 """Times in seconds since 1970, and lists of array tasks in full."""
 RPCS: Final = {
-    "squeue": 2, "squeue --json": 1, "sinfo": 2, "scontrol show config": 2, "scontrol show job": 3,
-    "scontrol show node": 2, "scontrol show partition": 1,
+    "squeue": 2, "squeue --json": 1, "sinfo": 2, "scontrol show config": 2, "scontrol show job": 2,
+    "scontrol show node": 2, "scontrol show partition": 1, "sacct": 0,
 }  # fmt: skip
-"""Requests that a command makes of the controller, as `sdiag` of 22.05 counts them; of others 1."""
+"""Requests that a command makes of the controller, as `sdiag` of 22.05 counts them with ``--local``; of others 1.
+`sacct` asks the daemon of the accounts instead.
+"""
 _MINUTE_S: Final = 60.0
 _DENIED: Final = ("access/permission denied", "invalid user id", "user not permitted")
 _ODD_CONF: Final = ("unable to process configuration file", "could not establish a configuration source")

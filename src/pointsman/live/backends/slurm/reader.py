@@ -2,7 +2,7 @@
 
 A look asks `squeue` and `sinfo`, which is four requests of the controller. The configuration is asked (two more) at the
 first look, now and then, after trouble, and where a job is missing. The details of a job, such as the indexes of its
-GPUs, are asked when it is first seen waiting and first seen with nodes: three requests a job, or one for all.
+GPUs, are asked when it is first seen waiting and first seen with nodes: two requests a job, or one for all.
 """
 
 import os
@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from pointsman.live.backends.facts import Phase, Unsure
+from pointsman.live.backends.slurm.answers.accounting import OPTIONS, read_runs
 from pointsman.live.backends.slurm.answers.json_answers import read_jobs_json
 from pointsman.live.backends.slurm.answers.queue import QUEUE, read_queue
 from pointsman.live.backends.slurm.answers.scontrol import read_controller, read_job
@@ -22,6 +23,7 @@ from pointsman.live.backends.slurm.commands import Answer, Commands, Load
 from pointsman.live.backends.slurm.pace import Pace
 from pointsman.live.backends.slurm.records import (
     Controller,
+    EndedRun,
     NodeGpus,
     SlurmJob,
     SlurmNode,
@@ -31,6 +33,7 @@ from pointsman.live.backends.slurm.records import (
 
 HIDING: Final = ("jobs", "nodes", "partitions", "all")
 """Words of PrivateData by which users do not see everything."""
+_NO_ACCOUNTS: Final = "accounting storage is disabled"
 
 
 @dataclass(frozen=True)
@@ -110,6 +113,20 @@ class Reader:
             Unsure: there is no such job, or no answer.
         """
         return read_job(self._commands.ask("scontrol", "--local", "-d", "show", "job", str(number)).text)
+
+    def ended(self, numbers: Collection[int]) -> list[EndedRun] | None:
+        """The runs of these jobs, as the accounts have them; None if no accounts are kept.
+
+        Raises:
+            Unsure: no answer.
+        """
+        command = ("sacct", *OPTIONS, f"--jobs={','.join(map(str, numbers))}")
+        answer = self._commands.run(*command)
+        if _NO_ACCOUNTS in answer.errors.casefold():
+            return None
+        if answer.code != 0 or answer.errors:
+            raise Unsure(f"sacct failed with {answer.code}: {answer.errors:.200}")
+        return read_runs(answer.text)
 
     def _look(self, expected: frozenset[int], unix_s: float) -> Snapshot:
         jobs, of_jobs = self._ask_jobs()

@@ -17,11 +17,11 @@ ENDED: Final = frozenset({
 })  # fmt: skip
 COMPLETING: Final = "COMPLETING"
 """Its processes may live, and its GPUs are not free: whatever else its state is."""
-DOWN: Final = frozenset({"DOWN", "FUTURE", "POWERED_DOWN", "UNKNOWN"})
+DOWN: Final = frozenset({"DOWN", "FUTURE", "POWERED_DOWN"})
 DRAIN: Final = frozenset({
     "BLOCKED", "DRAIN", "DRAINED", "DRAINING", "ERROR", "FAIL", "FAILING", "INVAL", "INVALID_REG", "MAINT",
     "NOT_RESPONDING", "NO_RESPOND", "POWERING_DOWN", "POWERING_UP", "POWER_DOWN", "POWER_DRAIN", "POWER_UP", "REBOOT",
-    "REBOOT_ISSUED", "REBOOT_REQUESTED", "RESERVED",
+    "REBOOT_ISSUED", "REBOOT_REQUESTED", "RESERVED", "UNKNOWN",
 })  # fmt: skip
 """It takes no jobs of everybody's now, and those that it has may run on."""
 _MARKS: Final = {"*": "NOT_RESPONDING", "~": "POWERED_DOWN", "#": "POWERING_UP", "!": "POWER_DOWN",
@@ -49,8 +49,8 @@ def node_words(text: str) -> tuple[str, ...]:
 
 
 def node_state(words: Iterable[str]) -> NodeState:
-    """Whether a node in these states takes work."""
+    """Whether a node in these states takes work; of one that is not known yet, jobs may run on."""
     said = {*words}
-    if said & DOWN or not said:
+    if said & DOWN:
         return NodeState.DOWN
-    return NodeState.DRAIN if said & DRAIN else NodeState.UP
+    return NodeState.DRAIN if said & DRAIN or not said else NodeState.UP

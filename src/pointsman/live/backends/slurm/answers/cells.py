@@ -50,7 +50,7 @@ def limit_s(text: str) -> float | None:
 
 
 def whole(text: str) -> int:
-    """A whole number; the least of a range, ``1-2``; thousands with Slurm's ``K``.
+    """A whole number; the least of a range, ``1-2``; with Slurm's ``K``, which is 1024.
 
     Raises:
         ValueError: it is none.
@@ -58,7 +58,7 @@ def whole(text: str) -> int:
     found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([KMG]?)(?:-[0-9.]+[KMG]?)?\+?", text.strip(), re.IGNORECASE)
     if found is None:
         raise ValueError(f"{text!r:.60} is no whole number")
-    return round(float(found[1]) * 1000 ** " KMG".index(found[2].upper() or " "))
+    return round(float(found[1]) * 1024 ** " KMG".index(found[2].upper() or " "))
 
 
 def number_or(text: str, default: int) -> int:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from pointsman.cluster import hostlist
@@ -38,6 +39,7 @@ def whole_gpus(cell: str) -> list[GpuEntry]:
     return [entry for entry in found if entry.milli is not None]
 
 
+@lru_cache(maxsize=4096)
 def demand(asked: Asked) -> GpuDemand:
     """How many GPUs a job asks for: TRES that count GPUs say it, and otherwise its options."""
     tres, job, node, task = (whole_gpus(cell) for cell in (asked.tres, asked.per_job, asked.per_node, asked.per_task))

@@ -78,7 +78,7 @@ def _job(of: Object) -> SlurmJob:
     state, *flags = _words(of["job_state"])
     phase, on = phase_of((state, *flags)), cells.names(_text(of, "nodes"))
     nodes = max(1, _whole(of, "node_count"))
-    wanted = gpus.demand(_asked(of, nodes))
+    wanted = gpus.demand(_read_asked(of, nodes))
     return SlurmJob(
         id=_id(of), number=_whole(of, "job_id"), name=_text(of, "name"), user=_text(of, "user_name"),
         uid=_whole(of, "user_id", -1), account=_text(of, "account"), partitions=cells.words(_text(of, "partition")),
@@ -119,7 +119,7 @@ def _id(of: Object) -> str:
     return shown or str(of["job_id"])
 
 
-def _asked(of: Object, nodes: int) -> gpus.Asked:
+def _read_asked(of: Object, nodes: int) -> gpus.Asked:
     tres = _text(of, "tres_alloc_str") or _text(of, "tres_req_str")
     options = (_text(of, f"tres_per_{unit}") for unit in ("job", "node", "task", "socket"))
     return gpus.Asked(tres, *options, nodes, max(1, _whole(of, "tasks")))

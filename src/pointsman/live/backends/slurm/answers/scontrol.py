@@ -57,7 +57,7 @@ def _job(head: re.Match[str], name: str, fields: Fields, sure: str) -> SlurmJob:
     user = _USER.fullmatch(fields["UserId"])
     state, on = fields["JobState"].upper(), cells.names(fields["NodeList"])
     phase, nodes = phase_of([state]), max(1, cells.whole(fields["NumNodes"]))
-    wanted = gpus.demand(_asked(fields, nodes))
+    wanted = gpus.demand(_read_asked(fields, nodes))
     return SlurmJob(
         id=_id(head), number=int(head[1]), name=name, user=user[1] if user else fields["UserId"],
         uid=int(user[2]) if user else -1, account=cells.optional(fields["Account"]),
@@ -83,7 +83,7 @@ def _id(head: re.Match[str]) -> str:
     return f"{gang}+{offset}" if gang else number
 
 
-def _asked(fields: Fields, nodes: int) -> gpus.Asked:
+def _read_asked(fields: Fields, nodes: int) -> gpus.Asked:
     tres = fields.get("AllocTRES") or fields.get("ReqTRES") or fields.get("TRES", "")
     options = (fields.get(f"TresPer{unit}", "") for unit in ("Job", "Node", "Task", "Socket"))
     return gpus.Asked(tres, *options, nodes, cells.number_or(fields.get("NumTasks", ""), 1))
@@ -91,9 +91,8 @@ def _asked(fields: Fields, nodes: int) -> gpus.Asked:
 
 def _node_gpus(text: str, on: tuple[str, ...]) -> tuple[NodeGpus, ...]:
     """The GPUs on each node, in the order of its nodes."""
-    found = {
-        node: gpus.node_gpus(node, cell) for names, cell in _ALLOCATION.findall(text) for node in cells.names(names)
-    }
+    listed = [(node, cell) for names, cell in _ALLOCATION.findall(text) for node in cells.names(names)]
+    found = {node: gpus.node_gpus(node, cell) for node, cell in listed}
     return tuple(found[node] for node in on) if {*on} <= {*found} else ()
 
 

@@ -16,7 +16,7 @@ _STATES: Final = {"INACT": "INACTIVE"}
 
 
 def read_sinfo(text: str, mark: str) -> tuple[list[SlurmNode], list[SlurmPartition]]:
-    """The nodes and partitions of an answer, each once.
+    """The nodes of an answer, and its partitions by name, each once.
 
     Raises:
         Unsure: it is not whole, or a cell of it cannot be read.
@@ -28,7 +28,7 @@ def read_sinfo(text: str, mark: str) -> tuple[list[SlurmNode], list[SlurmPartiti
         for name in cells.names(row["node"]):
             of_nodes.setdefault(name, []).append(row)
     nodes = [_read_node(name, rows) for name, rows in of_nodes.items()]
-    return nodes, [_partition(name, rows) for name, rows in of_partitions.items()]
+    return nodes, [_partition(name, rows) for name, rows in sorted(of_partitions.items())]
 
 
 def _read_node(name: str, rows: list[Row]) -> SlurmNode:
@@ -43,7 +43,7 @@ def _node(name: str, rows: list[Row]) -> SlurmNode:
     return SlurmNode(
         name, node_state(states), states, cells.reason(first["reason"]), gpus.by_type(first["gres"]),
         sum(count for _, count in gpus.by_type(first["used"])), gpus.indexes(first["used"]),
-        tuple(dict.fromkeys(row["partition"].rstrip("*") for row in rows)),
+        tuple(sorted({row["partition"].rstrip("*") for row in rows})),
     )  # fmt: skip
 
 
