@@ -76,6 +76,8 @@ def test_rows_that_do_not_begin_in_a_new_line_are_none() -> None:
     text = printed.table([["A", "B"], ["1", "2"]], MARK)
     with pytest.raises(Unsure, match="new line"):
         Table("squeue", {"a": "A", "b": "B"}).rows(text.replace("\n1", "1"), MARK)
+    with pytest.raises(Unsure, match="half an answer"):
+        Table("squeue", {"a": "A", "b": "B"}).rows(f"{text}3", MARK)
 
 
 @pytest.mark.parametrize("title", ["", "JOBID               "])
