@@ -22,20 +22,25 @@ START_S = 120
 
 
 class RunningDaemon:
-    """A daemon of two declared nodes of four GPUs, whose jobs run on this machine."""
+    """A daemon, by default of two declared nodes of four GPUs, whose jobs run on this machine."""
 
-    def __init__(self, folder: Path, *options: str) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, *options: str, of: tuple[str, ...] = ("--cluster", "2x4"), **more: str) -> None:
+        """`of`: which cluster. `more`: of the environment."""
+        self.folder, self.of, self.more = folder, of, more
         self.socket = folder / "s" / "api.sock"
         self.options = options
         self.process = self.begin()
 
     def begin(self) -> subprocess.Popen[str]:
         """Start it, and wait until it listens."""
-        words = ["--cluster", "2x4", "--state", str(self.folder / "state"), "--socket", str(self.socket), *self.options]
+        words = [*self.of, "--state", str(self.folder / "state"), "--socket", str(self.socket), *self.options]
         with (self.folder / "daemon.log").open("a") as log:
             process = subprocess.Popen(
-                [sys.executable, "-m", "pointsman", "live", "start", *words], stdout=log, stderr=log, text=True
+                [sys.executable, "-m", "pointsman", "live", "start", *words],
+                stdout=log,
+                stderr=log,
+                text=True,
+                env={**os.environ, **self.more},
             )
         until = time.monotonic() + START_S
         while not self.answers():

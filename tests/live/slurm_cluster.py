@@ -76,6 +76,15 @@ class SlurmCluster:
     controller: "subprocess.Popen[bytes] | None" = None
     slurmds: dict[str, "subprocess.Popen[bytes]"] = field(default_factory=dict)
 
+    @property
+    def path(self) -> str:
+        """Where commands are, those of Slurm's daemons too."""
+        return self.environment["PATH"]
+
+    def wait_for_registration(self) -> None:
+        """Until each node answers the controller again."""
+        wait_until(lambda: "*" in self.call("sinfo", "--noheader", "-N", "--format=%T"), False)
+
     def call(self, *command: str | bytes) -> str:
         """What a command prints; it must succeed."""
         done = subprocess.run(command, env=self.environment, cwd=self.folder / "jobs", capture_output=True, timeout=60)

@@ -26,7 +26,7 @@ def squeue(jobs: Sequence[SlurmJob], mark: str) -> str:
 def _cells(job: SlurmJob) -> Iterator[str]:
     nodes = hostlist.compress(part.node for part in job.held)
     yield from (job.id, str(job.number), job.user, str(job.uid), job.account or "(null)", ",".join(job.partitions))
-    yield from (job.qos or "(null)", job.state, job.reason or "None", str(job.priority))
+    yield from (job.qos or "(null)", job.state, job.reason or "None", str(job.priority), str(job.nice))
     yield from (_time(job.submit_unix_s), _time(job.eligible_unix_s), _time(job.start_unix_s))
     yield _time(job.end_unix_s) if job.phase == Phase.ENDED else "NONE"
     yield from (limit(job.time_limit_s), f"{job.nodes_asked}", "1", "cpu=1,node=1,billing=1", "N/A")
@@ -57,7 +57,7 @@ def shown(job: SlurmJob) -> str:
     return (
         f"JobId={job.number} JobName={job.name}\n"
         f"   UserId={job.user}({job.uid}) GroupId=users(100) MCS_label=N/A\n"
-        f"   Priority={job.priority} Nice=0 Account={job.account or '(null)'} QOS={job.qos or '(null)'}\n"
+        f"   Priority={job.priority} Nice={job.nice} Account={job.account or '(null)'} QOS={job.qos or '(null)'}\n"
         f"   JobState={job.state} Reason={job.reason or 'None'} Dependency={job.dependency or '(null)'}\n"
         f"   Requeue={int(job.requeues)} Restarts={job.restarts} BatchFlag=1 Reboot=0 "
         f"ExitCode={job.ending.code}:{job.ending.signal}\n"
@@ -101,8 +101,8 @@ def json_24_05(jobs: Sequence[SlurmJob]) -> str:
 
 def _plain(job: SlurmJob) -> dict[str, Any]:
     return {
-        **_texts(job), "job_state": job.state, "priority": job.priority, "submit_time": job.submit_unix_s or 0,
-        "eligible_time": job.eligible_unix_s or 0, "start_time": job.start_unix_s or 0,
+        **_texts(job), "job_state": job.state, "priority": job.priority, "nice": job.nice,
+        "submit_time": job.submit_unix_s or 0, "eligible_time": job.eligible_unix_s or 0, "start_time": job.start_unix_s or 0,
         "end_time": job.end_unix_s or 0, "node_count": job.nodes_asked, "tasks": 1,
         "time_limit": None if job.time_limit_s is None else int(job.time_limit_s) // 60,
         "exit_code": job.ending.code << 8 | job.ending.signal, "array_job_id": 0, "array_task_id": None,
@@ -116,6 +116,7 @@ def _wrapped(job: SlurmJob, *, newer: bool) -> dict[str, Any]:
     minutes = number(0, infinite=True) if job.time_limit_s is None else number(int(job.time_limit_s) // 60)
     return {
         **_texts(job), "job_state": [job.state, *job.flags] if newer else job.state, "priority": number(job.priority),
+        "nice": job.nice,
         "submit_time": number(job.submit_unix_s or 0), "eligible_time": number(job.eligible_unix_s or 0),
         "start_time": number(job.start_unix_s or 0), "end_time": number(job.end_unix_s or 0),
         "node_count": number(job.nodes_asked), "tasks": number(1), "time_limit": minutes,

@@ -24,8 +24,8 @@ WORTH_S: Final = 3600.0
 """Between two times that it is worked out what the policy would change."""
 FIRST_S: Final = 120.0
 """After the first look, it is worked out so soon."""
-ADVISE_S: Final = 30.0
-"""Between two times that priorities are changed."""
+LOOKS: Final = 6
+"""From one time that priorities are changed to the next."""
 _OURSELVES: Final = -1
 _ADD_COST: Final = """
 INSERT INTO looks VALUES (?, ?, ?, ?) ON CONFLICT (hour, command) DO UPDATE SET
@@ -35,6 +35,11 @@ INSERT INTO looks VALUES (?, ?, ?, ?) ON CONFLICT (hour, command) DO UPDATE SET
 
 class Watching(Looks, Advised, Protocol):
     """What looks, all the time."""
+
+    @property
+    def interval_s(self) -> float:
+        """Between two looks, now."""
+        ...
 
     def begin(self, keys: list[str]) -> None:
         """Look from now on; `keys` are those of the jobs that were seen lately."""
@@ -81,7 +86,7 @@ class ObservingDaemon(Daemon):
         assert self.setting.advises is not None
         adviser = Adviser(self.store, self.setting.advises, self.roster.deciding.policy)
         while True:
-            await asyncio.sleep(ADVISE_S)
+            await asyncio.sleep(LOOKS * self.watching.interval_s)
             if len(self.loop.waiting) > 1:
                 try:
                     order = await forecaster.order()

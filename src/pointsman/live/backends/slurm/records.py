@@ -65,6 +65,8 @@ class SlurmJob:
     reason: str = ""
     priority: int = 0
     """0: held."""
+    nice: int = 0
+    """By which that was lowered."""
     submit_unix_s: int | None = None
     eligible_unix_s: int | None = None
     start_unix_s: int | None = None

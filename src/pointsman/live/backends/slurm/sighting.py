@@ -94,7 +94,7 @@ def seen_job(key: str, id_: str, record: SlurmJob, gpus: int) -> SeenJob:
         ended = ENDS.get(record.state, JobState.FAILED)
     return SeenJob(
         key, id_, submit_ms or 0, _kind_of(record, gpus), record.uid, record.name,
-        None if record.time_limit_s is None else round(1000 * record.time_limit_s), record.priority, 0,
+        None if record.time_limit_s is None else round(1000 * record.time_limit_s), record.priority, record.nice,
         unit_of(record.id), record.requeues,
         "" if record.reason in FREE else record.reason, _run_of(record, gpus), ended, end_ms,
     )  # fmt: skip

@@ -83,7 +83,7 @@ def _job(of: Object) -> SlurmJob:
         id=_id(of), number=_whole(of, "job_id"), name=_text(of, "name"), user=_text(of, "user_name"),
         uid=_whole(of, "user_id", -1), account=_text(of, "account"), partitions=cells.words(_text(of, "partition")),
         qos=_text(of, "qos"), state=state, flags=tuple(flags), reason=cells.reason(_text(of, "state_reason")),
-        priority=_whole(of, "priority"), submit_unix_s=instant(of.get("submit_time")),
+        priority=_whole(of, "priority"), nice=_whole(of, "nice"), submit_unix_s=instant(of.get("submit_time")),
         eligible_unix_s=instant(of.get("eligible_time")), start_unix_s=instant(of.get("start_time")) if on else None,
         end_unix_s=instant(of.get("end_time")) if phase == Phase.ENDED else None, time_limit_s=_limit_s(of),
         nodes_asked=nodes, gpus=wanted, held=_node_gpus(of, on) or tuple(gpus.share_out(on, wanted)),

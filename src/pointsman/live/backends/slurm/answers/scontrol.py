@@ -62,7 +62,7 @@ def _job(head: re.Match[str], name: str, fields: Fields, sure: str) -> SlurmJob:
         id=_id(head), number=int(head[1]), name=name, user=user[1] if user else fields["UserId"],
         uid=int(user[2]) if user else -1, account=cells.optional(fields["Account"]),
         partitions=cells.words(fields["Partition"]), qos=cells.optional(fields["QOS"]), state=state,
-        reason=cells.reason(fields["Reason"]), priority=cells.whole(fields["Priority"]),
+        reason=cells.reason(fields["Reason"]), priority=cells.whole(fields["Priority"]), nice=int(fields["Nice"]),
         submit_unix_s=cells.moment_s(fields["SubmitTime"]), eligible_unix_s=cells.moment_s(fields["EligibleTime"]),
         start_unix_s=cells.moment_s(fields["StartTime"]) if on else None,
         end_unix_s=cells.moment_s(fields["EndTime"]) if phase == Phase.ENDED else None,

@@ -1,0 +1,148 @@
+"""Daemons that observe a real Slurm, and advise it."""
+
+import json
+import sqlite3
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .daemons import RunningDaemon, wait_for
+from .slurm_cluster import SlurmCluster, slurm_cluster, wait_until
+
+SECONDS = 1.5
+"""Slurm's times are whole seconds."""
+
+
+@pytest.fixture(scope="module")
+def slurm() -> Iterator[SlurmCluster]:
+    with slurm_cluster(4, scheduler="sched/backfill") as cluster:
+        yield cluster
+
+
+@pytest.fixture(autouse=True)
+def empty(slurm: SlurmCluster) -> Iterator[None]:
+    yield
+    slurm.call("scancel", "--user=root")
+    wait_until(lambda: slurm.call("squeue", "--noheader"), "")
+
+
+def observer(slurm: SlurmCluster, folder: Path, *options: str) -> RunningDaemon:
+    folder.mkdir(exist_ok=True)
+    of = ("--backend", "slurm", "--poll", "0.5")
+    return RunningDaemon(folder, *options, of=of, PATH=slurm.path, SLURM_CONF=slurm.environment["SLURM_CONF"])
+
+
+def rows(daemon: RunningDaemon, sql: str) -> list[dict[str, Any]]:
+    connection = sqlite3.connect(f"file:{daemon.folder}/state/store?mode=ro", uri=True)
+    connection.row_factory = sqlite3.Row
+    try:
+        return [dict(row) for row in connection.execute(sql)]
+    finally:
+        connection.close()
+
+
+def book(daemon: RunningDaemon) -> dict[str, dict[str, Any]]:
+    """Jobs by Slurm's ids."""
+    attempts = "(SELECT {} FROM attempts WHERE job = id)"
+    sql = f"SELECT spec, state, {attempts.format('count(*)')} AS runs, {attempts.format('max(parts)')} AS on_ FROM jobs"
+    found = [row | json.loads(row["spec"]) for row in rows(daemon, sql)]
+    assert len({row["shown"] for row in found}) == len(found), "a job is there twice"
+    return {row["shown"]: row for row in found}
+
+
+def wait_for_ends(daemon: RunningDaemon, jobs: list[str]) -> dict[str, dict[str, Any]]:
+    def all_ended() -> Any:
+        found = book(daemon)
+        return all(job in found and found[job]["state"] for job in jobs) and found
+
+    return wait_for(all_ended, 60)
+
+
+def test_what_slurm_does_is_in_the_book(slurm: SlurmCluster, tmp_path: Path) -> None:
+    with observer(slurm, tmp_path / "d", "--observe", "--policy", "gittins") as daemon:
+        fails = slurm.submit("--job-name=a|b 'c'", "--nodes=1", "--gpus-per-node=8", does="false")
+        gang = slurm.submit("--nodes=2", "--gpus-per-node=4", "--nodelist=gpu[2-3]", does="sleep 1.5")
+        array = slurm.submit("--array=1-3%2", "--nodes=1", "--gpus-per-node=1", does="sleep 0.5")
+        gone = slurm.submit("--hold", "--nodes=1", "--gpus-per-node=1")
+        again = slurm.submit("--nodes=1", "--gpus-per-node=2")
+        cpus = slurm.submit("--nodes=1", does="sleep 0.2")
+        slurm.wait(again, "RUNNING")
+        wait_for(lambda: again in book(daemon) and book(daemon)[again]["runs"] == 1)
+        slurm.call("scontrol", "requeuehold", again)
+        wait_for(lambda: rows(daemon, "SELECT 1 FROM attempts WHERE cause = 'preempt'"))
+        slurm.call("scancel", gone, again)
+        found = wait_for_ends(daemon, [fails, gang, gone, again, *(f"{array}_{k}" for k in (1, 2, 3))])
+        assert cpus not in found
+        assert {job: (row["state"], row["runs"]) for job, row in found.items()} == {
+            fails: ("FAILED", 1), gang: ("COMPLETED", 1), gone: ("CANCELLED", 0), again: ("CANCELLED", 1),
+            **{f"{array}_{k}": ("COMPLETED", 1) for k in (1, 2, 3)},
+        }  # fmt: skip
+        assert found[gang]["on_"] == '[["gpu2", 15], ["gpu3", 15]]' and found[gang]["kind"][0] == 8
+        assert rows(daemon, "SELECT count(*) AS n FROM decisions WHERE job IS NOT NULL")[0]["n"] == 6
+        assert daemon.get("/status")["gpus_allocated"] == 0
+        refused = daemon.type("submit", "--", "true")
+        assert refused.returncode == 2 and "only observes Slurm" in refused.stderr
+
+
+def test_daemons_and_controllers_may_die(slurm: SlurmCluster, tmp_path: Path) -> None:
+    """Nothing is in the book twice, and nothing is missing."""
+    jobs = [slurm.submit("--nodes=1", f"--gpus-per-node={1 + k % 8}", does=f"sleep {1 + k % 3}") for k in range(12)]
+    with observer(slurm, tmp_path / "d", "--observe", "--policy", "gittins") as daemon:
+        wait_for(lambda: len(book(daemon)) >= 12)
+        daemon.kill()
+        jobs += [slurm.submit("--nodes=1", "--gpus-per-node=4", does="sleep 2") for _ in range(4)]
+        daemon.begin()
+        wait_for(lambda: len(book(daemon)) == 16)
+        slurm.kill_controller()
+        time.sleep(2.0)
+        slurm.start_controller()
+        slurm.wait_for_registration()
+        jobs.append(slurm.submit("--nodes=1", "--gpus-per-node=1", does="sleep 1"))
+        found = wait_for_ends(daemon, jobs)
+        assert len(found) == 17
+        assert {row["state"] for row in found.values()} == {"COMPLETED"}
+        assert daemon.process.poll() is None
+        status = daemon.get("/status")
+        assert (status["gpus_allocated"], status["pending"], status["running"]) == (0, 0, 0)
+
+
+def test_advice_is_taken_and_taken_back(slurm: SlurmCluster, tmp_path: Path) -> None:
+    """Jobs that Slurm has in another order than `fifo` are brought into its order; others keep their priorities."""
+    blocking = [slurm.submit("--nodes=4", "--gpus-per-node=8")]
+    waiting = [slurm.submit("--nodes=1", "--gpus-per-node=8", f"--nice={nice}") for nice in (300, 200, 100, 0)]
+    slurm.wait(blocking[0], "RUNNING")
+
+    def standing() -> dict[str, tuple[int, int]]:
+        lines = slurm.call("squeue", "--noheader", "--states=PD", "--format=%A %Q %y").splitlines()
+        return {job: (int(priority), int(nice)) for job, priority, nice in map(str.split, lines)}
+
+    before = standing()
+    assert [job for job in sorted(before, key=lambda job: -before[job][0])] == waiting[::-1]
+    options = ("--advise", "--policy", "fifo", "--most-changes", "3")
+    with observer(slurm, tmp_path / "d", *options) as daemon:
+        now = wait_for(lambda: (s := standing()) != before and s)
+        time.sleep(5)
+        now = standing()
+        changed = [job for job in waiting if now[job][1] != before[job][1]]
+        assert len(changed) == 3, "the budget of a minute is kept"
+        audit = rows(daemon, "SELECT target, detail FROM audit WHERE verb = 'nice'")
+        assert [row["target"] for row in audit] == changed
+        assert now[waiting[0]][0] == max(priority for priority, _ in before.values())
+        stopped = daemon.type("live", "stop", "--hand-back")
+        assert stopped.returncode == 0, stopped.stderr
+        assert {job: nice for job, (_, nice) in standing().items()} == {job: nice for job, (_, nice) in before.items()}
+        assert standing() == before
+        daemon.process.wait(20)
+
+
+def test_what_is_out_of_scope_is_left_alone(slurm: SlurmCluster, tmp_path: Path) -> None:
+    slurm.submit("--nodes=4", "--gpus-per-node=8")
+    for nice in (300, 0):
+        slurm.submit("--nodes=1", "--gpus-per-node=8", f"--nice={nice}")
+    with observer(slurm, tmp_path / "d", "--advise", "--policy", "fifo", "--partition", "other") as daemon:
+        wait_for(lambda: daemon.get("/status")["pending"] == 2)
+        time.sleep(5)
+        assert rows(daemon, "SELECT * FROM audit") == []
