@@ -102,7 +102,8 @@ def json_24_05(jobs: Sequence[SlurmJob]) -> str:
 def _plain(job: SlurmJob) -> dict[str, Any]:
     return {
         **_texts(job), "job_state": job.state, "priority": job.priority, "nice": job.nice,
-        "submit_time": job.submit_unix_s or 0, "eligible_time": job.eligible_unix_s or 0, "start_time": job.start_unix_s or 0,
+        "submit_time": job.submit_unix_s or 0, "eligible_time": job.eligible_unix_s or 0,
+        "start_time": job.start_unix_s or 0,
         "end_time": job.end_unix_s or 0, "node_count": job.nodes_asked, "tasks": 1,
         "time_limit": None if job.time_limit_s is None else int(job.time_limit_s) // 60,
         "exit_code": job.ending.code << 8 | job.ending.signal, "array_job_id": 0, "array_task_id": None,

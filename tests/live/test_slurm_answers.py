@@ -49,6 +49,7 @@ def jobs(draw: st.DrawFn, names: st.SearchStrategy[str] = ANY) -> SlurmJob:
     return SlurmJob(
         str(number), number, draw(names), draw(WORD), draw(st.integers(0, 2**31)), draw(WORD), (draw(WORD),),
         draw(WORD), state, (), draw(st.sampled_from(("", "Priority", "BeginTime"))), draw(st.integers(0, 2**32 - 1)),
+        draw(st.integers(-(2**31), 2**31)),
         draw(TIME), draw(st.none() | TIME), draw(TIME) if on else None, draw(TIME) if state in ENDED else None,
         draw(st.none() | st.integers(1, 100_000).map(lambda minutes: 60.0 * minutes)), count,
         GpuDemand(per_node * count, per_node, kind),
