@@ -16,17 +16,10 @@ SECONDS = 1.5
 """Slurm's times are whole seconds."""
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def slurm() -> Iterator[SlurmCluster]:
     with slurm_cluster(4, scheduler="sched/backfill") as cluster:
         yield cluster
-
-
-@pytest.fixture(autouse=True)
-def empty(slurm: SlurmCluster) -> Iterator[None]:
-    yield
-    slurm.call("scancel", "--user=root")
-    wait_until(lambda: slurm.call("squeue", "--noheader"), "")
 
 
 def observer(slurm: SlurmCluster, folder: Path, *options: str) -> RunningDaemon:
@@ -45,11 +38,11 @@ def rows(daemon: RunningDaemon, sql: str) -> list[dict[str, Any]]:
 
 
 def book(daemon: RunningDaemon) -> dict[str, dict[str, Any]]:
-    """Jobs by Slurm's ids."""
+    """Jobs by Slurm's ids, the last that had one."""
     attempts = "(SELECT {} FROM attempts WHERE job = id)"
     sql = f"SELECT spec, state, {attempts.format('count(*)')} AS runs, {attempts.format('max(parts)')} AS on_ FROM jobs"
     found = [row | json.loads(row["spec"]) for row in rows(daemon, sql)]
-    assert len({row["shown"] for row in found}) == len(found), "a job is there twice"
+    assert len({row["request_key"] for row in found}) == len(found), "a job is there twice"
     return {row["shown"]: row for row in found}
 
 
@@ -76,34 +69,41 @@ def test_what_slurm_does_is_in_the_book(slurm: SlurmCluster, tmp_path: Path) -> 
         slurm.call("scancel", gone, again)
         found = wait_for_ends(daemon, [fails, gang, gone, again, *(f"{array}_{k}" for k in (1, 2, 3))])
         assert cpus not in found
-        assert {job: (row["state"], row["runs"]) for job, row in found.items()} == {
+        mine = {job: row for job, row in found.items() if int(job.split("_")[0]) >= int(fails)}
+        assert {job: (row["state"], row["runs"]) for job, row in mine.items()} == {
             fails: ("FAILED", 1), gang: ("COMPLETED", 1), gone: ("CANCELLED", 0), again: ("CANCELLED", 1),
             **{f"{array}_{k}": ("COMPLETED", 1) for k in (1, 2, 3)},
         }  # fmt: skip
         assert found[gang]["on_"] == '[["gpu2", 15], ["gpu3", 15]]' and found[gang]["kind"][0] == 8
-        assert rows(daemon, "SELECT count(*) AS n FROM decisions WHERE job IS NOT NULL")[0]["n"] == 6
+        assert rows(daemon, "SELECT count(*) AS n FROM decisions WHERE job IS NOT NULL")[0]["n"] >= 6
         assert daemon.get("/status")["gpus_allocated"] == 0
         refused = daemon.type("submit", "--", "true")
         assert refused.returncode == 2 and "only observes Slurm" in refused.stderr
 
 
 def test_daemons_and_controllers_may_die(slurm: SlurmCluster, tmp_path: Path) -> None:
-    """Nothing is in the book twice, and nothing is missing."""
+    """What Slurm forgets, has ended; what it runs again, and what gets a number of another, is a job of its own."""
     jobs = [slurm.submit("--nodes=1", f"--gpus-per-node={1 + k % 8}", does=f"sleep {1 + k % 3}") for k in range(12)]
     with observer(slurm, tmp_path / "d", "--observe", "--policy", "gittins") as daemon:
-        wait_for(lambda: len(book(daemon)) >= 12)
+        wait_for(lambda: {*jobs} <= {*book(daemon)})
         daemon.kill()
         jobs += [slurm.submit("--nodes=1", "--gpus-per-node=4", does="sleep 2") for _ in range(4)]
         daemon.begin()
-        wait_for(lambda: len(book(daemon)) == 16)
+        wait_for(lambda: {*jobs} <= {*book(daemon)})
         slurm.kill_controller()
-        time.sleep(2.0)
+        time.sleep(1.0)
         slurm.start_controller()
         slurm.wait_for_registration()
         jobs.append(slurm.submit("--nodes=1", "--gpus-per-node=1", does="sleep 1"))
+        wait_until(lambda: slurm.call("squeue", "--noheader"), "")
         found = wait_for_ends(daemon, jobs)
-        assert len(found) == 17
-        assert {row["state"] for row in found.values()} == {"COMPLETED"}
+        listed = dict(
+            line.split() for line in slurm.call("squeue", "-h", "--states=all", "--format=%i %T").splitlines()
+        )
+        assert {job: found[job]["state"] for job in jobs if job in listed} == {
+            job: state for job, state in listed.items() if job in jobs
+        }
+        assert {found[job]["state"] for job in jobs if job not in listed} <= {"COMPLETED", "CANCELLED"}
         assert daemon.process.poll() is None
         status = daemon.get("/status")
         assert (status["gpus_allocated"], status["pending"], status["running"]) == (0, 0, 0)

@@ -41,8 +41,8 @@ class Watching(Looks, Advised, Protocol):
         """Between two looks, now."""
         ...
 
-    def begin(self, keys: list[str]) -> None:
-        """Look from now on; `keys` are those of the jobs that were seen lately."""
+    def begin(self, keys: Mapping[str, bool]) -> None:
+        """Look from now on; `keys` are those of the jobs that were seen lately, and whether they have ended."""
         ...
 
     def costs(self) -> Mapping[str, Cost]:

@@ -6,6 +6,7 @@ import signal
 import socket
 import stat
 import sys
+import traceback
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any, Final
@@ -57,7 +58,7 @@ async def _serve(setting: Setting, path: Path, operators: frozenset[int], ready:
     beside: list[Coroutine[Any, Any, None]] = [forecaster.run()]
     if isinstance(daemon, ObservingDaemon):
         beside += daemon.beside(forecaster)
-    tasks = [asyncio.create_task(one) for one in beside]
+    tasks = [asyncio.create_task(_heard_of(one)) for one in beside]
     ready()
     try:
         await daemon.run()
@@ -69,6 +70,14 @@ async def _serve(setting: Setting, path: Path, operators: frozenset[int], ready:
         forecaster.close()
         server.should_exit = True
         await answering
+
+
+async def _heard_of(beside: Coroutine[Any, Any, None]) -> None:
+    """What happens beside turns may fail; the daemon's log says so."""
+    try:
+        await beside
+    except Exception:
+        traceback.print_exc()
 
 
 def _listening(path: Path) -> socket.socket:

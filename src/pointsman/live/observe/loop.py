@@ -34,7 +34,7 @@ IDLE_MS: Final = 60_000
 NO_LIMIT_MS: Final = 365 * 86_400_000
 """What Slurm's backfilling counts for a job without a time limit (YEAR_MINUTES in its sched/backfill)."""
 _IS_KNOWN: Final = "SELECT 1 FROM jobs WHERE uid = ? AND request_key = ?"
-_LATELY: Final = "SELECT request_key FROM jobs WHERE request_key IS NOT NULL AND (end_ms IS NULL OR end_ms > ?)"
+_LATELY: Final = "SELECT request_key, end_ms FROM jobs WHERE end_ms IS NULL OR end_ms > ? ORDER BY id"
 LATELY_MS: Final = 3_600_000
 """For so long Slurm may list jobs that have ended."""
 BY_ANOTHER: Final = "Observed"
@@ -108,10 +108,10 @@ class ObservingLoop(ControlLoop):
             self._keep_checkpoint_if_due()
         return []
 
-    def keys(self) -> list[str]:
-        """Those of the jobs that have not ended, or lately."""
+    def keys(self) -> dict[str, bool]:
+        """Those of the jobs that have not ended, or lately; whether they have."""
         rows = self.store.connection.execute(_LATELY, (self.world.now_ms - LATELY_MS,))
-        return [row["request_key"] for row in rows]
+        return {row["request_key"]: row["end_ms"] is not None for row in rows}
 
     def decide(self, now_ms: int, since_ms: int = 0) -> None:
         """The world is as of now; others decide."""

@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -50,15 +50,15 @@ class Sighting:
         """By Slurm's id, as long as it is listed."""
         self._skew_s, self._controller = 0.0, Controller("", 0, 0)
 
-    def recall(self, keys: Iterable[str]) -> None:
-        """Jobs that another saw lately."""
-        self._known |= {key.rpartition("@")[0]: _Known(key) for key in keys}
+    def recall(self, keys: Mapping[str, bool]) -> None:
+        """Jobs that another saw lately, by their keys, and whether they have ended."""
+        self._known |= {key.rpartition("@")[0]: _Known(key, ended=ended) for key, ended in keys.items()}
 
     def sight(self, snapshot: Snapshot) -> Sight:
         """What is seen in a snapshot: of jobs, those that have GPUs or ask for them."""
         self._heed_clock(snapshot)
         found: dict[str, SeenJob] = {}
-        for record in snapshot.jobs:
+        for record in sorted(snapshot.jobs, key=lambda record: record.number):  # those of one second in their order
             if (gpus := _gpus_of(record)) > 0:
                 for id_ in task_ids(record.id):
                     found |= {job.key: job for job in self._seen(id_, record, gpus)}
@@ -77,10 +77,11 @@ class Sighting:
 
     def _seen(self, id_: str, record: SlurmJob, gpus: int) -> Iterator[SeenJob]:
         known = self._known.get(id_)
-        if known is None or not _is_same(known, record):
+        is_again = known is not None and known.ended and record.phase != Phase.ENDED  # Slurm forgets that jobs ended
+        if known is None or is_again or not _is_same(known, record):
             if known is not None:
                 yield from _vanished(id_, known)
-            known = self._known[id_] = _Known(f"{id_}@{record.submit_unix_s}")
+            known = self._known[id_] = _Known(_new_key(id_, record, known))
         known.submit_unix_s, known.restarts = record.submit_unix_s, record.restarts
         known.ended = record.phase == Phase.ENDED
         yield seen_job(known.key, id_, record, gpus)
@@ -124,6 +125,12 @@ def _is_same(known: _Known, record: SlurmJob) -> bool:
     if known.submit_unix_s is None:
         return known.key.endswith(f"@{record.submit_unix_s}") or record.restarts > 0
     return record.submit_unix_s == known.submit_unix_s or record.restarts > known.restarts
+
+
+def _new_key(id_: str, record: SlurmJob, before: _Known | None) -> str:
+    """Another than that of the job that had the same id before."""
+    key = f"{id_}@{record.submit_unix_s}"
+    return f"{before.key}." if before is not None and before.key.rstrip(".") == key else key
 
 
 def _vanished(id_: str, known: _Known) -> Iterator[SeenJob]:

@@ -1,6 +1,6 @@
 """What observes a cluster that Slurm runs: a thread looks, and whoever asks gets what was seen last."""
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import replace
 from threading import Event, Lock, Thread
 from typing import Final
@@ -32,8 +32,8 @@ class SlurmWatch:
         self.first = reader.look()
         self._thread = Thread(target=self._look_on, daemon=True)
 
-    def begin(self, keys: Iterable[str]) -> None:
-        """Look from now on; `keys` are those of the jobs that were seen lately by another."""
+    def begin(self, keys: Mapping[str, bool]) -> None:
+        """Look from now on; `keys` are those of jobs that were seen lately by another, and whether they have ended."""
         self._sighting.recall(keys)
         self._latest = self._sighting.sight(self.first)
         self._thread.start()
