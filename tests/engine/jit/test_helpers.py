@@ -1,14 +1,40 @@
-"""Helpers that are compiled into what calls them count in its digest."""
+"""Helpers that are compiled into what calls them, and kept: each is the one that is meant, and counts in the digest."""
 
+import ast
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from pointsman.engine.jit.build import known
+from pointsman.engine.jit.loaded import unit
 from pointsman.engine.jit.mode import AS_PYTHON
+from pointsman.engine.jit.store import object_file
 from tests.engine.jit.compiled import environment
 
+ALIKE = f"{__package__}.named_alike"
+EXPECTED = {"alike": 6015, "wrapped": 49, "generated": 25, "given": 21}
 compiled = pytest.mark.skipif(AS_PYTHON, reason="nothing is compiled")
+
+
+def found() -> dict[str, int]:
+    calls = f"print({{name: getattr(unit({ALIKE!r}), name)(5) for name in {[*EXPECTED]}}})"
+    code = f"from pointsman.engine.jit.loaded import unit; {calls}"
+    done = subprocess.run([sys.executable, "-c", code], env=environment(), capture_output=True, text=True)
+    assert done.stdout, done.stderr
+    return ast.literal_eval(done.stdout)
+
+
+@compiled
+def test_functions_of_one_name_are_not_taken_for_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor where a process has compiled them, and another one compiles what calls them."""
+    assert {name: getattr(unit(ALIKE), name)(5) for name in EXPECTED} == EXPECTED
+    monkeypatch.setenv("POINTSMAN_HOME", str(tmp_path / "home"))
+    assert found() == EXPECTED
+    for each in known(ALIKE).values():
+        object_file(each.digest).unlink()
+    assert found() == EXPECTED
 
 
 MET = """
