@@ -66,7 +66,7 @@ def _alone() -> Generator[None]:
 def _compile(lacking: list[str], tell: Callable[[float], None]) -> None:
     say(f"compiling {counted(len(lacking), 'part')} of the simulator")
     given = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
-    path = os.pathsep.join(each for each in sys.path if each)
+    path = os.pathsep.join(map(os.path.abspath, sys.path))  # "" is the folder at hand
     own = {"POINTSMAN_COMPILING": "1", "PYTHONPATH": path, "NUMBA_CPU_NAME": target(), "NUMBA_CPU_FEATURES": ""}
     with (
         tempfile.TemporaryFile("w+") as errors,
