@@ -1,5 +1,6 @@
 """A user's policy whose file is edited: what is compiled follows, whatever the edit was."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,8 +14,9 @@ import pointsman
 from pointsman.engine.jit import build, digests
 from pointsman.engine.jit.mode import AS_PYTHON
 from pointsman.engine.jit.units import hooks_unit
-from pointsman.errors import RunError
+from pointsman.errors import RunError, UsageError
 from pointsman.policies.classical import srtf
+from pointsman.policies.own_file import imported_class
 from tests.engine.jit.compiled import environment
 from tests.free import simulate
 
@@ -46,6 +48,56 @@ def test_declarations_may_be_added_and_change_places(tmp_path: Path) -> None:
     assert found[0].equals(found[1]) and found[0].equals(found[2])
     many = simulate(workload(), "3x8", f"{mine}:Overtaking", params={"most_overtakes": 0})
     assert not many.jobs.equals(found[0]), "it depends on the parameter"
+
+
+def test_an_edit_of_the_same_second_and_size_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python takes its bytecode of before for that of a file with the same second and size."""
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    mine, found = tmp_path / "mine.py", []
+    for most in ("100", "000", "100"):
+        mine.write_text(EXAMPLE.read_text().replace("parameter(100,", f"parameter({most},"))
+        os.utime(mine, (1, 1))
+        found.append(simulate(workload(), "3x8", f"{mine}:Overtaking").jobs)
+    assert found[0].equals(found[2]) and not found[0].equals(found[1])
+
+
+def test_a_class_of_before_is_not_run_with_the_hooks_of_now(tmp_path: Path) -> None:
+    """They would find its numbers elsewhere, and write beyond its memory."""
+    mine, text = tmp_path / "mine.py", EXAMPLE.read_text()
+    mine.write_text(text)
+    before = imported_class(str(mine), "Overtaking")()
+    simulate(workload(), "3x8", before)
+    mine.write_text(text + "# the same declarations\n")
+    simulate(workload(), "3x8", before)
+    mine.write_text(text.replace("    starts = whole", "    more = whole('another')\n    starts = whole"))
+    with pytest.raises(UsageError, match=r"mine.py: declares other numbers than when Overtaking was imported"):
+        simulate(workload(), "3x8", before)
+
+
+def test_equal_files_in_two_folders_are_two_policies(tmp_path: Path) -> None:
+    """They may read what lies beside them."""
+    read = "from pathlib import Path\nMOST = int(Path(__file__).with_name('most').read_text())\n"
+    found = []
+    for most in ("0", "100"):
+        folder = tmp_path / most
+        folder.mkdir()
+        (folder / "most").write_text(most)
+        (folder / "mine.py").write_text(read + EXAMPLE.read_text().replace(">= P.most_overtakes", ">= MOST"))
+        found.append(simulate(workload(), "3x8", f"{folder / 'mine.py'}:Overtaking").jobs)
+    assert not found[0].equals(found[1])
+
+
+@compiled
+def test_modules_are_those_of_the_process_that_runs_and_options_those_of_the_package(tmp_path: Path) -> None:
+    """`python -c` and notebooks import from the folder at hand; Numba would read options there."""
+    (tmp_path / ".numba_config.yaml").write_text("disable_jit: 1\n")
+    (tmp_path / "beside.py").write_text("KEY = 0.0\n")
+    mine = "from beside import KEY\n" + EXAMPLE.read_text().replace("enqueue(S, j, 0.0", "enqueue(S, j, KEY")
+    (tmp_path / "mine.py").write_text(mine)
+    code = f"from pointsman.engine.jit.build import prepare; prepare([{hooks_unit('mine.py')!r}])"
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 @compiled
@@ -110,3 +162,26 @@ except emit.BrokenProcessPool:
     env = environment(POINTSMAN_COMPILING="1")
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, timeout=60)
     assert done.stdout.split() == ["noticed"], done.stderr
+
+
+@compiled
+def test_all_processes_that_compile_end_with_the_first() -> None:
+    """Else whoever waits for what it compiles waits for ever."""
+    code = """
+import sys, time
+from pointsman.engine.jit.compiling import emit
+
+def slow(work):
+    print("at it", file=sys.stderr, flush=True)
+    time.sleep(600)
+
+emit._make = slow
+emit.main(["pointsman.engine.units.one_machine", "pointsman.engine.units.history"], 2, sys.stdout)
+"""
+    env = environment(POINTSMAN_COMPILING="1")
+    with subprocess.Popen([sys.executable, "-c", code], env=env, stdout=-1, stderr=-1, text=True) as process:
+        try:
+            assert process.stderr and process.stderr.read(5) == "at it"
+        finally:
+            process.kill()
+        process.communicate(timeout=60)

@@ -1,5 +1,6 @@
 """An object's name tells what it is compiled from: what changes machine code changes the name, nothing else does."""
 
+import enum
 import importlib
 import subprocess
 import sys
@@ -193,6 +194,27 @@ def test_what_a_function_closes_over_counts() -> None:
     assert closes_over({"a": 1}) != closes_over({"a": 2})
 
 
+def test_a_word_for_a_value_does_not_hide_it() -> None:
+    def level(value: int) -> enum.Enum:
+        Level = enum.Enum("Level", {"A": value})
+        Level.__repr__ = Level.__str__ = lambda self: "A"  # type: ignore[method-assign]
+        return Level["A"]
+
+    assert closes_over(level(1)) == closes_over(level(1)) != closes_over(level(2))
+    with np.printoptions(precision=3):
+        records = [np.array([(x,)], [("x", "f8")])[0] for x in (1.00001, 1.00002)]
+        assert closes_over(records[0]) != closes_over(records[1])
+
+
+def test_what_a_long_function_names_by_its_module_counts() -> None:
+    """Python has other instructions between for names beyond the first 256."""
+    names = "".join(f"    x = abs(x) + n{i}\n" for i in range(300))
+    scope = {"POINTSMAN": np}
+    exec(f"def function(x):\n    if x > 0:\n        return POINTSMAN.pi\n{names}    return POINTSMAN.e\n", scope)
+    named = [name for name, _ in digests._list_named(scope["function"].__code__, scope)]
+    assert "POINTSMAN.pi" in named and "POINTSMAN.e" in named and "POINTSMAN" not in named
+
+
 def test_compilers_and_processor_count(monkeypatch: pytest.MonkeyPatch) -> None:
     made_with = digests.made_with.__wrapped__
     assert made_with() == made_with()
@@ -238,7 +260,9 @@ def test_records_count_where_a_state_is_looked_at(monkeypatch: pytest.MonkeyPatc
 def test_the_process_that_compiles_finds_the_same_digests() -> None:
     """Else it would keep what it compiles under a name that nobody looks for."""
     code = """
-import sys
+import os, sys
+if "POINTSMAN_COMPILING" in os.environ:
+    import pointsman.engine.jit.compiling.emit
 from pointsman.engine.jit.digests import digest_of
 from pointsman.engine.jit.units import functions_of, symbol_of
 for unit in sys.argv[1:]:

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 import pointsman
+from pointsman.engine.jit.mistakes import mistakes_in
 from pointsman.engine.jit.mode import AS_PYTHON
 from pointsman.errors import UsageError
 from tests.free import simulate
@@ -66,7 +67,38 @@ def test_a_hook_is_missing(tmp_path: Path) -> None:
         ("memory(S).starts = kept(S, j).tires", "AttributeError: Kept declares no 'tires'"),
         ("S.jobs[j].s1 = best_of(S, j)", "NameError: name 'best_of' is not defined"),
         ('S.jobs[j].s1 = "many" + 1', "No implementation of function .+add.+ found for signature: >>> add"),
+        ("S.jobs[j].s1 = [j, 1][0]", "it allocates memory, as for a list, which compiled code must not$"),
+        ("S.jobs[j].s1 = (lambda: j)()", "Invalid use of .+lambda"),
+        ("if j > 3: raise ValueError", "Unsupported constraint encountered: raise"),
+        ("decide(S, j)", r"Cannot bind 'args=.+ too many positional arguments"),
+        ("print(j)", "TypeError: it needs numba_gil_ensure, and compiled code has no Python objects"),
     ],
 )
 def test_what_does_not_compile(line: str, cause: str, tmp_path: Path) -> None:
-    assert re.match(rf":26: it cannot be compiled: {cause}", said(tmp_path, POLICY + ON_RUN + line + "\n"))
+    found = said(tmp_path, POLICY + ON_RUN + line + "\n")
+    assert re.match(rf"{'' if 'needs' in cause else ':26'}: it cannot be compiled: {cause}", found)
+
+
+@pytest.mark.skipif(AS_PYTHON, reason="nothing is compiled without the JIT")
+@pytest.mark.parametrize(
+    ("made", "used"),
+    [
+        ("import numpy as np\nTABLE = np.zeros(200_000)\n", "TABLE[j]"),
+        (
+            "import ctypes\nf = ctypes.CDLL(None).abs\nf.argtypes, f.restype = [ctypes.c_int], ctypes.c_int\n",
+            "f(j)",
+        ),
+    ],
+)
+def test_what_only_the_process_that_compiles_has_in_its_memory_is_refused(made: str, used: str, tmp_path: Path) -> None:
+    text = made + POLICY + ON_RUN + f"S.jobs[j].s1 = {used}\n"
+    assert "uses a function of C or an array over 1 MB" in said(tmp_path, text)
+
+
+def test_a_mistake_in_a_file_of_another_encoding_is_told(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_bytes(b"# -*- coding: latin-1 -*-\n# \xe9\nwrong = 1\n")
+    with (
+        pytest.raises(UsageError, match=r"mine.py:3: it cannot be compiled: NameError: 'wrong'"),
+        mistakes_in(str(tmp_path / "mine.py")),
+    ):
+        raise NameError("'wrong'")

@@ -2,13 +2,16 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from pointsman.engine.jit import build
 from pointsman.engine.jit.build import known, prepare
 from pointsman.engine.jit.mode import AS_PYTHON
 from pointsman.engine.jit.policy_code import units_of
@@ -163,3 +166,30 @@ def test_many_processes_that_start_at_once_in_a_fresh_clone_do_no_harm(tmp_path:
     assert {said for _, said in ended} == {""}
     left = [path.name for path in (tmp_path / "home" / "compiled").iterdir()]
     assert all(name == "compiling" or name.endswith((".o", ".ir", ".json")) for name in left)
+
+
+@compiled
+def test_what_cannot_be_locked_is_compiled_all_the_same(home: Path) -> None:
+    (folder() / "compiling").mkdir()
+    prepare(["tests.engine.jit.nested"])
+
+
+@compiled
+def test_who_interrupts_does_not_wait_for_what_compiles(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started = []
+
+    class Popen(subprocess.Popen[str]):
+        def __init__(self, *args: Any, **options: Any) -> None:
+            super().__init__(*args, **options)
+            started.append(self)
+
+    class Interrupted(BaseException):
+        """As of a command that is ended."""
+
+    def interrupt(share: float) -> None:
+        raise Interrupted
+
+    monkeypatch.setattr(build.subprocess, "Popen", Popen)
+    with pytest.raises(Interrupted):
+        prepare(["tests.engine.jit.nested"], interrupt)
+    assert [each.returncode for each in started] == [-signal.SIGTERM]

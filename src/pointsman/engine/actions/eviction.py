@@ -16,10 +16,10 @@ from pointsman.engine.actions.promised import (
     take_back_all,
     take_back_on_nodes,
 )
-from pointsman.engine.actions.verbs import preempt_released, start, start_placed
+from pointsman.engine.actions.verbs import preempt_released, start_inline, start_placed
 from pointsman.engine.actions.worse import find_worse, release_tentatively, take_back
 from pointsman.engine.index.queues import over_limit
-from pointsman.engine.jit.compile import body_of, cold, core, exported
+from pointsman.engine.jit.compile import cold, core, exported
 from pointsman.engine.placement.placing import fits, place
 from pointsman.engine.state.codes import OK, QUOTA, RESOURCES
 from pointsman.engine.state.records import VICTIMS, Int, State
@@ -28,7 +28,6 @@ from pointsman.types import Reason
 
 EVICTED = int(Reason.Evicted)
 RESERVED = int(Reason.Reserved)
-_start = body_of(start)
 
 
 @core
@@ -74,7 +73,7 @@ def _claim_or_evict(address: Int, j: Int, bar: float, running: Int) -> Int:
     """`start_or_evict` where stopping takes time: a job that needs GPUs of stopping jobs claims its place."""
     S = open_state(address)
     if fits(S, S.jobs[j].cls):
-        return _start(S, j, OK)
+        return start_inline(S, j, OK)
     if S.jobs[j].claims:
         keep_claim(S, j)
         return RESERVED
@@ -116,7 +115,7 @@ def start_or_evict(S: State, j: Int, bar: float, running: Int) -> Int:
     if S.g[0].stop_ms > 0:
         return _claim_or_evict(S.g[0].address, j, bar, running)
     if fits(S, S.jobs[j].cls):
-        return _start(S, j, OK)
+        return start_inline(S, j, OK)
     if will_fail(S, j, bar):
         return RESOURCES
     S.g[0].attempt += 1

@@ -101,9 +101,9 @@ def start_placed(S: State, j: Int, reason: Int) -> Int:
     return OK
 
 
-@exported("int64(State, int64, int64)")
-def start(S: State, j: Int, reason: Int) -> Int:
-    """Start job `j` on GPUs of the configured placement. Logged with `reason`; answers OK or why not."""
+@cold
+def start_inline(S: State, j: Int, reason: Int) -> Int:
+    """`start`, compiled into its caller."""
     answer = answer_to_start(S, j)
     if answer != OK:
         return _refuse(S, j, answer)
@@ -111,6 +111,12 @@ def start(S: State, j: Int, reason: Int) -> Int:
         return _refuse(S, j, RESOURCES if S.jobs[j].asked > S.g[0].free else FRAGMENTATION)
     commence(S, j, reason)
     return OK
+
+
+@exported("int64(State, int64, int64)")
+def start(S: State, j: Int, reason: Int) -> Int:
+    """Start job `j` on GPUs of the configured placement. Logged with `reason`; answers OK or why not."""
+    return start_inline(S, j, reason)
 
 
 @cold

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Generator, Iterable
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from pointsman.engine.jit.built import is_shipped
@@ -57,16 +57,16 @@ def _prepare(units: list[str], tell: Callable[[float], None]) -> None:
 @contextmanager
 def _alone() -> Generator[None]:
     """Hold the lock of the folder of compiled code: one process compiles, others wait. It ends with its process."""
-    with (folder() / "compiling").open("w") as file:
-        with suppress(OSError):  # a file system without locks: each compiles
-            fcntl.flock(file, fcntl.LOCK_EX)
+    with ExitStack() as held:
+        with suppress(OSError):  # a file system without locks, or what root has left there: each compiles
+            fcntl.flock(held.enter_context((folder() / "compiling").open("w")), fcntl.LOCK_EX)
         yield
 
 
 def _compile(lacking: list[str], tell: Callable[[float], None]) -> None:
     say(f"compiling {counted(len(lacking), 'part')} of the simulator")
     given = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
-    path = os.pathsep.join(each for each in sys.path if each)
+    path = os.pathsep.join(map(os.path.abspath, sys.path))  # "" is the folder at hand
     own = {"POINTSMAN_COMPILING": "1", "PYTHONPATH": path, "NUMBA_CPU_NAME": target(), "NUMBA_CPU_FEATURES": ""}
     with (
         tempfile.TemporaryFile("w+") as errors,
@@ -75,8 +75,12 @@ def _compile(lacking: list[str], tell: Callable[[float], None]) -> None:
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, text=True,
         ) as child,
     ):  # fmt: skip
-        for share in child.stdout or ():
-            tell(float(share))
+        try:
+            for share in child.stdout or ():
+                tell(float(share))
+        except BaseException:  # interrupted: what it is at takes seconds
+            child.terminate()
+            raise
         if code := child.wait():
             errors.seek(0)
             raise _failure(code, errors.read().strip())

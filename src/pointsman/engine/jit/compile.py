@@ -50,11 +50,6 @@ def exported(signature: str, *, releases_gil: bool = False) -> Callable[[F], F]:
     return mark
 
 
-def body_of(function: F) -> F:
-    """What an exported function does, compiled into its caller."""
-    return getattr(function, "body", function)
-
-
 def is_exported(function: Any) -> bool:
     """Whether `exported` made it."""
     return hasattr(function, "signature") and hasattr(function, "releases_gil")

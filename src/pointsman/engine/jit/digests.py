@@ -31,7 +31,7 @@ _MAKERS = (
     *(f"{_ENGINE}.state.{name}" for name in ("jit_arrays", "jit_named", "layouts", "state_pointer", "views")),
 )
 """Modules that all machine code is made with."""
-_PLAIN = (bool, int, float, complex, str, bytes, type(None), np.generic, np.dtype)
+_PLAIN = (bool, int, float, complex, str, bytes, type(None), np.dtype)
 _PACKAGE = __name__.partition(".")[0]
 _STANDARD = tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib"))
 
@@ -180,9 +180,12 @@ class _Walk:
             self.add(name, home, _source(home))  # another one is there where it is compiled
         elif isinstance(function := getattr(value, "py_func", value), FunctionType) and not _is_foreign(home):
             self._called(function)
-        elif isinstance(value, (*_PLAIN, enum.Enum)):
+        elif isinstance(value, enum.Enum):
+            self.add(type(value).__name__, value.name)
+            self.value(name, value.value)
+        elif isinstance(value, _PLAIN):
             self.add(name, repr(value))
-        elif isinstance(value, np.ndarray):
+        elif isinstance(value, np.ndarray | np.generic):
             self.add(name, value.dtype, value.shape, value.tobytes().hex())
         elif isinstance(value, type) and hasattr(value, "_fields"):
             self.add(name, value.__name__, value._fields)
@@ -244,6 +247,8 @@ def _used(function: FunctionType) -> list[tuple[str, Any]]:
 def _list_named(code: CodeType, scope: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     name, value = "", None
     for step in dis.get_instructions(code):
+        if step.opname == "EXTENDED_ARG":
+            continue
         if name and step.opname in ("LOAD_ATTR", "LOAD_METHOD") and isinstance(value, ModuleType | enum.EnumMeta):
             name, value = f"{name}.{step.argval}", getattr(value, step.argval)
             continue

@@ -7,6 +7,7 @@ module, such as the hooks of a policy. OTHER is a module's name or, of a user's 
 import functools
 import hashlib
 import importlib
+import os
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -91,11 +92,13 @@ def is_of_a_user(unit: str) -> bool:
 
 
 def module_at(place: str) -> ModuleType:
-    """The module of this name, or that of a user's file as it is now: one that was edited is another module."""
+    """The module of this name, or that of a user's file as it is now: one that was edited, or is elsewhere, is another
+    module.
+    """
     if not place.endswith(".py"):
         return importlib.import_module(place)
     source = Path(place).read_bytes()
-    name = f"{Path(place).stem}_{hashlib.sha256(source).hexdigest()[:12]}"
+    name = f"{Path(place).stem}_{hashlib.sha256(os.path.abspath(place).encode() + source).hexdigest()[:12]}"
     if name not in sys.modules:
         module = sys.modules[name] = ModuleType(name)
         module.__file__ = place

@@ -39,7 +39,7 @@ class KeptView(types.Type):  # type: ignore[misc]
     def __init__(self, layout: Layout, fields: tuple[str, ...], record: Any) -> None:
         self.layout, self.record = layout, record
         self.field = {slot.name: (fields[slot.at], slot.kind) for slot in layout.slots}
-        super().__init__(name=f"KeptView({layout.name}, {_digest(layout)})")
+        super().__init__(name=f"KeptView({layout.name}, {_digest(layout)}, {fields})")
 
 
 class Elements(types.Type):  # type: ignore[misc]

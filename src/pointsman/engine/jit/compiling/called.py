@@ -7,7 +7,6 @@ from llvmlite import ir
 from numba.core import cgutils, typing
 from numba.extending import intrinsic
 
-from pointsman.engine.jit.compiling.kept_helpers import helper
 from pointsman.engine.jit.compiling.lowering import parse_signature
 
 
@@ -28,6 +27,5 @@ def called_by_symbol(function: Any) -> Any:
     typed.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     typed.__name__, typed.__module__ = function.__name__, function.__module__
     made: Any = intrinsic(typed)
-    made.body, made.py_func = helper(function, forceinline=False), function
-    made.signature, made.releases_gil = function.signature, function.releases_gil
+    made.py_func, made.signature, made.releases_gil = function, function.signature, function.releases_gil
     return made

@@ -8,14 +8,15 @@ import functools
 import gc
 import os
 import sys
+import threading
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from typing import Any, TextIO
 
 from llvmlite import binding, ir
-from numba.core import types
+from numba.core import config, types
 
 from pointsman.engine.jit.compile import MAKERS
 from pointsman.engine.jit.compiling.called import called_by_symbol
@@ -57,8 +58,8 @@ def emit(symbol: str, function: Any) -> Object:
     passes, builder = codegen._module_pass_manager()
     passes.run(linked, builder)
     linked.verify()
-    if left := [each.name for each in linked.global_variables if each.name.startswith(_ADDRESSES)]:
-        raise TypeError(f"{symbol} would hold the address of a Python object: {left[0]}")
+    if any(each.name.startswith(_ADDRESSES) for each in linked.global_variables):
+        raise TypeError("compiled code uses a function of C or an array over 1 MB, whose address no other process has")
     expected = digest_of(symbol, function).calls
     return Object(symbol, _calls(linked, expected), _machine().emit_object(linked))
 
@@ -84,9 +85,8 @@ def _keep_to_itself(module: Any, symbol: str) -> None:
     """
     inside = [each for each in module.functions if not each.is_declaration and not each.name.endswith(symbol)]
     for k, each in enumerate([*inside, *(each for each in module.global_variables if not each.is_declaration)]):
-        each.linkage = "internal"
-        if not each.name.startswith(_ADDRESSES):
-            each.name = f"{symbol}.{k}"
+        if not each.name.startswith(_ADDRESSES):  # else LLVM would put in what they are
+            each.linkage, each.name = "internal", f"{symbol}.{k}"
 
 
 def _calls(module: Any, expected: tuple[str, ...]) -> tuple[str, ...]:
@@ -97,7 +97,7 @@ def _calls(module: Any, expected: tuple[str, ...]) -> tuple[str, ...]:
     """
     lacks = [f.name for f in module.functions if f.is_declaration and not f.name.startswith(("llvm.", "Py"))]
     if unknown := set(lacks) - {*expected, *_OF_C}:
-        raise TypeError(f"compiled code has no {min(unknown)}")
+        raise TypeError(f"it needs {min(unknown)}, and compiled code has no Python objects and no random numbers")
     return tuple(name for name in lacks if name in expected)
 
 
@@ -116,6 +116,17 @@ def _make(work: tuple[str, str]) -> None:
         write_object(digest, emit(symbol_of(unit, name), function))
 
 
+def _follow(progress: TextIO) -> None:
+    """Keep nobody waiting for this process's progress who waits for its parent's, and end when its parent does."""
+    progress.close()
+    threading.Thread(target=_end_after, args=(parent_process(),), daemon=True).start()
+
+
+def _end_after(process: Any) -> None:
+    process.join()
+    os._exit(1)
+
+
 def main(units: Iterable[str], processes: int, progress: TextIO) -> None:
     """Compile the functions of these units, the largest first, on as many processors; tells `progress` how far it is.
 
@@ -125,7 +136,7 @@ def main(units: Iterable[str], processes: int, progress: TextIO) -> None:
     found = [(unit, name, function) for unit in units for name, function in functions_of(unit).items()]
     sizes = {(unit, name): -digest_of(symbol_of(unit, name), function).size for unit, name, function in found}
     gc.disable()  # it finds next to nothing in what Numba makes, and takes a twelfth of the time
-    with ProcessPoolExecutor(min(processes, len(found)), get_context("fork")) as pool:
+    with ProcessPoolExecutor(min(processes, len(found)), get_context("fork"), _follow, (progress,)) as pool:
         ahead = [pool.submit(_make, work) for work in sorted(sizes, key=sizes.__getitem__)]
         for done, made in enumerate(as_completed(ahead), 1):
             made.result()
@@ -137,6 +148,9 @@ MAKERS.update(
     cold=functools.partial(helper, forceinline=False),
     exported=called_by_symbol,
 )
+
+config._config_fname = ""  # options of Numba's in the folder at hand, which it reads even while it compiles
+config.reload_config()
 
 if __name__ == "__main__":
     progress = os.fdopen(os.dup(1), "w")

@@ -17,12 +17,9 @@ from numba.core import sigutils
 from numba.core.compiler import CompileResult
 from numba.core.environment import Environment
 
-from pointsman.engine.jit.compiling.lowering import FLAGS, Compiler, PlainIR
+from pointsman.engine.jit.compiling.lowering import FLAGS, Compiler, PlainIR, find_named, is_found_by_name
 from pointsman.engine.jit.digests import content_of, layouts, made_with
 from pointsman.engine.jit.store import folder, read_checked, write_checked
-
-_DISPATCHERS: dict[tuple[str, str], Any] = {}
-"""Numba's objects of all helpers of this process that can be kept, by module and name."""
 
 
 class Helper(NamedTuple):
@@ -52,8 +49,8 @@ class KeptForms:
     def load_overload(self, sig: Any, target: Any) -> CompileResult | None:
         """The form for these types of arguments; None if it is not there."""
         helper = self._helper(sig)
-        found = read_checked(self._file(helper))
-        if found is None:
+        found = helper and read_checked(self._file(helper))
+        if helper is None or found is None:
             return None
         kept: _Kept = pickle.loads(found[1])
         library = PlainIR.restored(target.codegen(), kept.bitcode, [_library_of(called) for called in kept.calls])
@@ -67,17 +64,21 @@ class KeptForms:
         )  # fmt: skip
 
     def save_overload(self, sig: Any, result: CompileResult) -> None:
-        """Keep what was compiled, unless it calls a helper that cannot be kept."""
+        """Keep what was compiled, unless it is a helper that cannot be kept, or calls one."""
         calls = [each.helper for each in result.library.calls()]
-        if None in calls:
+        helper = self._helper(sig)
+        if helper is None or None in calls:
             return
-        helper = result.library.helper = self._helper(sig)
+        result.library.helper = helper
         result.fndesc.typemap = result.fndesc.calltypes = None  # as Numba does it: of no use, and not to be pickled
         kept = _Kept(result.library._final_module.as_bitcode(), tuple(calls), result.fndesc, result.signature)
         write_checked(self._file(helper), pickle.dumps(kept))
 
-    def _helper(self, sig: Any) -> Helper:
+    def _helper(self, sig: Any) -> Helper | None:
+        """By what the form is found again; None of one that takes a function, whose type is of this process."""
         arguments, _ = sigutils.normalize_signature(sig)
+        if not is_found_by_name(self._function) or any(" at 0x" in str(kind) for kind in arguments):
+            return None
         return Helper(self._function.__module__, self._function.__qualname__, tuple(arguments))
 
     def _file(self, helper: Helper) -> Path:
@@ -93,16 +94,8 @@ def helper(function: Callable[..., Any], *, forceinline: bool) -> Any:
     made: Any = njit(
         forceinline=forceinline, no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=Compiler, **FLAGS
     )(function)
-    _keep(made)
+    made._cache = KeptForms(function)
     return made
-
-
-def _keep(dispatcher: Any) -> None:
-    """Keep the compiled forms of a helper from now on, if any process finds it by its module and its name."""
-    function = dispatcher.py_func
-    if "<" not in function.__qualname__:
-        _DISPATCHERS[function.__module__, function.__qualname__] = dispatcher
-        dispatcher._cache = KeptForms(function)
 
 
 def _fields(kind: Any) -> Any:
@@ -111,6 +104,6 @@ def _fields(kind: Any) -> Any:
 
 
 def _library_of(helper: Helper) -> PlainIR:
-    dispatcher = _DISPATCHERS[helper.module, helper.name]  # there, for what calls it is
+    dispatcher = find_named(helper.module, helper.name)  # there, for what calls it is
     dispatcher.compile(helper.types)
     return dispatcher.overloads[helper.types].library

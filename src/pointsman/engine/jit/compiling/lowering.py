@@ -6,6 +6,7 @@ again within its callers. Here a helper is lowered and no more. This relies on N
 pinned (``tests/engine/jit/test_lowering.py`` tests what is relied on).
 """
 
+import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -83,6 +84,19 @@ def modules_below(libraries: Iterable[PlainIR], found: dict[PlainIR, None]) -> I
             yield from modules_below(library._linking_libraries, found)
 
 
+def find_named(module: str, name: str) -> Any:
+    """What has this name in a module; None if nothing has."""
+    found: Any = sys.modules.get(module)
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found
+
+
+def is_found_by_name(function: Any) -> bool:
+    """Whether any process finds Numba's object of a function by its module and its name: no other one has taken it."""
+    return getattr(find_named(function.__module__, function.__qualname__), "py_func", None) is function
+
+
 @register_pass(mutates_CFG=True, analysis_only=False)
 class _MakePlainIR(LoweringPass):  # type: ignore[misc]
     """Have the function lowered into a library of ours, under a name that is the same in all processes."""
@@ -94,7 +108,7 @@ class _MakePlainIR(LoweringPass):  # type: ignore[misc]
 
     def run_pass(self, state: Any) -> bool:
         identity = state.func_id
-        if "<" not in identity.func_qualname:
+        if is_found_by_name(identity.func):
             identity.unique_id, identity.unique_name = 0, identity.func_qualname
         state.library = PlainIR(state.targetctx.codegen(), identity.func_qualname)
         return True
