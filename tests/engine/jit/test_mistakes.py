@@ -70,3 +70,8 @@ def test_a_hook_is_missing(tmp_path: Path) -> None:
 )
 def test_what_does_not_compile(line: str, cause: str, tmp_path: Path) -> None:
     assert re.match(rf":26: it cannot be compiled: {cause}", said(tmp_path, POLICY + ON_RUN + line + "\n"))
+
+
+def test_its_memory_is_not_declared(tmp_path: Path) -> None:
+    text = POLICY.replace("    memory = Memory\n", "") + ON_RUN + "memory(S).starts = kept(S, j).tries\n"
+    assert said(tmp_path, text) == ": its functions open Memory, which Mine does not declare: memory = Memory"
