@@ -35,6 +35,13 @@ def on_event(S: State, kind: Int, j: Int) -> None:
     pass
 """
 ON_RUN = """
+def plain(j):
+    return j
+
+@core
+def twice(S: State, j: Int) -> Int:
+    return 2 * j
+
 @core
 def on_run(S: State, j: Int) -> None:
     """
@@ -60,16 +67,29 @@ def test_a_hook_is_missing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "cause"),
     [
-        ("S.jobs[j].klass = 1", "KeyError: 'klass'"),
-        ("params(S).wait = 1", "AttributeError: Mine declares no 'wait'"),
+        ("S.jobs[j].pending_since = 1", "AttributeError: the record has no field .+; did you mean 'pend_since'?"),
+        ("S.jobs[j].s1 = params(S).wait_s", r"AttributeError: Mine declares no 'wait_s' \(did you mean 'wait_ms'?"),
         ("params(S).wait_ms = 1", "AttributeError: parameters are not to be written, and 'wait_ms' is one"),
-        ("memory(S).starts = kept(S, j).tires", "AttributeError: Kept declares no 'tires'"),
+        ("memory(S).starts = kept(S, j).tires", "AttributeError: Kept declares no 'tires' .+'tries'?"),
+        ("kept(S, j).starts = 1", r"AttributeError: Kept declares no 'starts' \(known: tries\)"),
         ("S.jobs[j].s1 = best_of(S, j)", "NameError: name 'best_of' is not defined"),
         ('S.jobs[j].s1 = "many" + 1', "No implementation of function .+add.+ found for signature: >>> add"),
+        ("S.jobs[j].s1 = plain(j)", "'plain' lacks @core"),
+        ("S.jobs[j].s1 = twice(S, j, j)", "Cannot bind .+TypeError: too many positional arguments"),
+        ("half = lambda i: i / 2; S.jobs[j].s1 = half(j)", "Invalid use of the inner function <lambda> with"),
+        ("many = [1]; many.append(j)", "it allocates memory, as lists and arrays do"),
+        ('text = f"{j:3d}"', "UnsupportedBytecodeError: format spec in f-strings not supported yet$"),
     ],
 )
 def test_what_does_not_compile(line: str, cause: str, tmp_path: Path) -> None:
-    assert re.match(rf":26: it cannot be compiled: {cause}", said(tmp_path, POLICY + ON_RUN + line + "\n"))
+    text = POLICY + ON_RUN + line
+    assert re.match(rf":{text.count(chr(10)) + 1}: it cannot be compiled: {cause}", said(tmp_path, text))
+
+
+@pytest.mark.skipif(AS_PYTHON, reason="nothing is compiled without the JIT")
+def test_a_hook_is_not_marked(tmp_path: Path) -> None:
+    text = POLICY + ON_RUN.replace("@core\ndef on_run", "def on_run") + "memory(S).starts = 0"
+    assert re.match(r":\d+: it cannot be compiled: 'on_run' lacks @core", said(tmp_path, text))
 
 
 def test_its_memory_is_not_declared(tmp_path: Path) -> None:

@@ -11,8 +11,25 @@ SAID = 3
 """How the process that compiles ends when all is said by what it has written, and nothing is wrong with the code."""
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _CAUSE = re.compile(
-    r"^(\w*(?:Error|Exception): .+|No implementation (?:.|\n)+?>>> .+|Unknown attribute .+|Cannot unify .+)$", re.M
+    r"^(?:[\w.]+\.)?"
+    r"(\w*(?:Error|Exception): .+|No implementation (?:.|\n)+?>>> .+|Unknown attribute .+|Cannot unify .+)$",
+    re.M,
 )
+_FAILED = "mode pipeline (step: "
+"""What Numba says of each function on the way, before the cause."""
+_STEP = re.compile(rf"^.*{re.escape(_FAILED)}.*\)\n(?!.*{re.escape(_FAILED)})(.+)$", re.M)
+_IN_OTHER_WORDS = [
+    (re.compile(numba_says), words)
+    for numba_says, words in (
+        (r"Untyped global name '(\w+?)_?': Cannot determine Numba type of <class 'function'>", r"'\1' lacks @core"),
+        (r"Literal\[Expr\]\(make_function\(.*?code object (\S+) at .*?\)\)", r"the inner function \1"),
+        (r"Rows\(Record\([^()]*\), \d\)", "an array of records"),
+        (r"Record\([^()]*\)", "a record"),
+        (r"NRT required but not enabled", "it allocates memory, as lists and arrays do"),
+        (r"compiled code has no numba_gil_ensure", "it calls Python, as print does"),
+        (r"\.? Raised from .*", ""),
+    )
+]
 _QUOTED = re.compile(r"'(\w+)'")
 
 
@@ -35,14 +52,21 @@ def mistakes_in(hooks: str) -> Generator[None]:
 
 
 def _cause(text: str) -> str:
-    """The last cause that Numba names, or the error's own words."""
-    found = [cause for cause in _CAUSE.findall(text) if not cause.startswith("TypingError: Failed in")]
-    return " ".join(found[-1].split()) if found else text.splitlines()[0]
+    """The last cause that Numba names, else the last that it gives without a kind, else the error's own words."""
+    named = [cause for cause in _CAUSE.findall(text) if _FAILED not in cause and not cause.startswith("CompileError:")]
+    found = named or _STEP.findall(text) or text.splitlines()[:1]
+    cause = " ".join(found[-1].split())
+    for numba_says, words in _IN_OTHER_WORDS:
+        cause = numba_says.sub(words, cause)
+    return cause
 
 
 def _line(text: str, path: str) -> str:
     """``:12``: where the error says it is, else where the name that it quotes first stands; empty if neither is."""
-    if places := re.findall(rf'{re.escape(Path(path).name)}", line (\d+)', text):
+    name = re.escape(Path(path).name)
+    if places := re.findall(rf'{name}(?:", line | \()(\d+)[:)]', text):  # as Numba says it: the innermost first
+        return f":{places[0]}"
+    if places := re.findall(rf'{name}", line (\d+)', text):
         return f":{places[-1]}"
     names = _QUOTED.findall(_cause(text))
     for number, line in enumerate(Path(path).read_text(encoding="utf-8").splitlines(), start=1):
