@@ -9,6 +9,7 @@ import pytest
 import pointsman
 from pointsman.engine.jit.mode import AS_PYTHON
 from pointsman.errors import UsageError
+from tests.cli.command import pointsman as pointsman_command
 from tests.free import simulate
 
 POLICY = """from pointsman.policies.sdk import CompiledPolicy, Int, OfJob, Record
@@ -95,3 +96,13 @@ def test_a_hook_is_not_marked(tmp_path: Path) -> None:
 def test_its_memory_is_not_declared(tmp_path: Path) -> None:
     text = POLICY.replace("    memory = Memory\n", "") + ON_RUN + "memory(S).starts = kept(S, j).tries\n"
     assert said(tmp_path, text) == ": its functions open Memory, which Mine does not declare: memory = Memory"
+
+
+def test_what_fails_as_python(tmp_path: Path) -> None:
+    text = POLICY.replace("    pass", "    memory(S).tries = 1", 1) + ON_RUN + "pass"
+    (tmp_path / "mine.py").write_text(text)
+    (tmp_path / "jobs.csv").write_text("submit_s,gpus,duration_s\n0,1,60\n")
+    given = ("simulate", "jobs.csv", "--cluster", "1x2", "--policy", "mine.py:Mine", "-o", "run")
+    done = pointsman_command(*given, cwd=tmp_path, env={"NUMBA_DISABLE_JIT": "1"})
+    assert done.returncode == 1
+    assert "mine.py:18: it failed at 0.000 s: AttributeError: Memory declares no 'tries' (--debug" in done.stderr

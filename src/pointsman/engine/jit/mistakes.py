@@ -1,6 +1,7 @@
 """What is wrong with compiled code that a user wrote, in a sentence with file and line."""
 
 import re
+import traceback
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -49,6 +50,12 @@ def mistakes_in(hooks: str) -> Generator[None]:
             raise
         text = _COLOUR.sub("", f"{type(error).__name__}: {error}")
         raise UsageError(f"{hooks}{_line(text, hooks)}: it cannot be compiled: {_cause(text)}") from error
+
+
+def line_of_user(error: Exception, hooks: str) -> int:
+    """The line of `hooks`, a user's file, in which an error arose while they ran as Python; 0 if it did not."""
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == hooks]
+    return lines[-1] or 0 if lines else 0
 
 
 def _cause(text: str) -> str:
