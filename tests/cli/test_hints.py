@@ -74,7 +74,7 @@ def test_a_doubtful_unit(command: Command, log) -> None:
     ("more", "said"),
     [
         (["--cluster", "1x4"], "--cluster: 1x4 is given twice"),
-        (["--policy", "fifo"], "--policy: fifo is given twice"),
+        (["--policy", "fifo"], "--policy: fifo is given twice; list it twice in an experiment file (--config), with"),
         (["--load", "0.5", "--load", "0.50"], "--load: 0.5 is given twice"),
         (["--estimate", "oracle", "--estimate", "oracle"], "--estimate: oracle is given twice"),
         (["--seed", "1", "--seed", "0-2"], "--seeds: 1 is given twice"),

@@ -93,11 +93,11 @@ def parse_seeds(text: str, flag: str = "--seeds") -> list[int]:
     return _each_once(flag, seeds)
 
 
-def _each_once(flag: str, values: list[Any]) -> list[Any]:
+def _each_once(flag: str, values: list[Any], fix: str = "") -> list[Any]:
     try:
         return [*once_each(tuple(values))]
     except ValueError as error:
-        raise UsageError(f"{flag}: {error}") from None
+        raise UsageError(f"{flag}: {error}{fix}") from None
 
 
 def _seeds(given: Any, flag: str = "--seeds") -> Any:
@@ -109,7 +109,8 @@ def _seeds(given: Any, flag: str = "--seeds") -> Any:
 
 def _expand_all(policies: list[str]) -> list[str]:
     others = [name for name in _all() if name not in policies] if "all" in policies else []
-    return [each for name in _each_once("--policy", policies) for each in (others if name == "all" else [name])]
+    fix = "; list it twice in an experiment file (--config), with other params, to compare its parameters"
+    return [each for name in _each_once("--policy", policies, fix) for each in (others if name == "all" else [name])]
 
 
 def _all() -> list[str]:

@@ -10,6 +10,7 @@ import pointsman
 from pointsman.engine.jit.mistakes import mistakes_in
 from pointsman.engine.jit.mode import AS_PYTHON
 from pointsman.errors import UsageError
+from tests.cli.command import pointsman as pointsman_command
 from tests.free import simulate
 
 POLICY = """from pointsman.policies.sdk import CompiledPolicy, Int, OfJob, Record
@@ -36,6 +37,13 @@ def on_event(S: State, kind: Int, j: Int) -> None:
     pass
 """
 ON_RUN = """
+def plain(j):
+    return j
+
+@core
+def twice(S: State, j: Int) -> Int:
+    return 2 * j
+
 @core
 def on_run(S: State, j: Int) -> None:
     """
@@ -61,22 +69,50 @@ def test_a_hook_is_missing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "cause"),
     [
-        ("S.jobs[j].klass = 1", "KeyError: 'klass'"),
-        ("params(S).wait = 1", "AttributeError: Mine declares no 'wait'"),
+        ("S.jobs[j].pending_since = 1", "AttributeError: the record has no field .+; did you mean 'pend_since'?"),
+        ("S.jobs[j].s1 = params(S).wait_s", r"AttributeError: Mine declares no 'wait_s' \(did you mean 'wait_ms'?"),
         ("params(S).wait_ms = 1", "AttributeError: parameters are not to be written, and 'wait_ms' is one"),
-        ("memory(S).starts = kept(S, j).tires", "AttributeError: Kept declares no 'tires'"),
+        ("memory(S).starts = kept(S, j).tires", "AttributeError: Kept declares no 'tires' .+'tries'?"),
+        ("kept(S, j).starts = 1", r"AttributeError: Kept declares no 'starts' \(known: tries\)"),
         ("S.jobs[j].s1 = best_of(S, j)", "NameError: name 'best_of' is not defined"),
         ('S.jobs[j].s1 = "many" + 1', "No implementation of function .+add.+ found for signature: >>> add"),
-        ("S.jobs[j].s1 = [j, 1][0]", "it allocates memory, as for a list, which compiled code must not$"),
+        ("S.jobs[j].s1 = [j, 1][0]", "it allocates memory, as lists and arrays do$"),
         ("S.jobs[j].s1 = (lambda: j)()", "Invalid use of .+lambda"),
         ("if j > 3: raise ValueError", "Unsupported constraint encountered: raise"),
         ("decide(S, j)", r"Cannot bind 'args=.+ too many positional arguments"),
-        ("print(j)", "TypeError: it needs numba_gil_ensure, and compiled code has no Python objects"),
+        ("print(j)", "TypeError: it calls Python, as print does"),
+        ("S.jobs[j].s1 = plain(j)", "'plain' lacks @core"),
+        ("S.jobs[j].s1 = twice(S, j, j)", "Cannot bind .+TypeError: too many positional arguments"),
+        ("half = lambda i: i / 2; S.jobs[j].s1 = half(j)", "Invalid use of the inner function <lambda> with"),
+        ("many = [1]; many.append(j)", "it allocates memory, as lists and arrays do"),
+        ('text = f"{j:3d}"', "UnsupportedBytecodeError: format spec in f-strings not supported yet$"),
     ],
 )
 def test_what_does_not_compile(line: str, cause: str, tmp_path: Path) -> None:
-    found = said(tmp_path, POLICY + ON_RUN + line + "\n")
-    assert re.match(rf"{'' if 'needs' in cause else ':26'}: it cannot be compiled: {cause}", found)
+    text = POLICY + ON_RUN + line
+    place = "" if "calls Python" in cause else f":{text.count(chr(10)) + 1}"
+    assert re.match(rf"{place}: it cannot be compiled: {cause}", said(tmp_path, text))
+
+
+@pytest.mark.skipif(AS_PYTHON, reason="nothing is compiled without the JIT")
+def test_a_hook_is_not_marked(tmp_path: Path) -> None:
+    text = POLICY + ON_RUN.replace("@core\ndef on_run", "def on_run") + "memory(S).starts = 0"
+    assert re.match(r":\d+: it cannot be compiled: 'on_run' lacks @core", said(tmp_path, text))
+
+
+def test_its_memory_is_not_declared(tmp_path: Path) -> None:
+    text = POLICY.replace("    memory = Memory\n", "") + ON_RUN + "memory(S).starts = kept(S, j).tries\n"
+    assert said(tmp_path, text) == ": its functions open Memory, which Mine does not declare: memory = Memory"
+
+
+def test_what_fails_as_python(tmp_path: Path) -> None:
+    text = POLICY.replace("    pass", "    memory(S).tries = 1", 1) + ON_RUN + "pass"
+    (tmp_path / "mine.py").write_text(text)
+    (tmp_path / "jobs.csv").write_text("submit_s,gpus,duration_s\n0,1,60\n")
+    given = ("simulate", "jobs.csv", "--cluster", "1x2", "--policy", "mine.py:Mine", "-o", "run")
+    done = pointsman_command(*given, cwd=tmp_path, env={"NUMBA_DISABLE_JIT": "1"})
+    assert done.returncode == 1
+    assert "mine.py:18: it failed at 0.000 s: AttributeError: Memory declares no 'tries' (--debug" in done.stderr
 
 
 @pytest.mark.skipif(AS_PYTHON, reason="nothing is compiled without the JIT")

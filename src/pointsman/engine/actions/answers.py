@@ -155,7 +155,7 @@ def _is_protected(S: State, j: Int) -> bool:
 
 @core
 def may_preempt(S: State, j: Int) -> bool:
-    """Whether job `j` could be preempted in this pass, and what it holds would be free then."""
+    """Whether job `j` could be preempted in this cycle, and what it holds would be free then."""
     J = S.jobs[j]
     if J.state != RUNNING or J.started_pass == S.g[0].pass_id or _is_protected(S, j):
         return False

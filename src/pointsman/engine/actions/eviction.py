@@ -104,12 +104,11 @@ def _claim_or_evict(address: Int, j: Int, bar: float, running: Int) -> Int:
 
 @exported("int64(State, int64, float64, int64)")
 def start_or_evict(S: State, j: Int, bar: float, running: Int) -> Int:
-    """Start job `j`, evicting strictly worse running jobs if that makes room.
+    """Start job `j`, and preempt strictly worse running jobs if that makes room.
 
-    `bar`: running jobs of equal priority with a key above it are worse; `running`: the index of running jobs. The
-    evicted jobs are
-    in State.lists[VICTIMS][:State.g.victims] (-1: spared) for the policy to queue again. Answers OK, or why the job
-    waits.
+    Worse are running jobs of lower priority, and those of equal priority with a key above `bar`; `running` is their
+    index. Those preempted are in State.lists[VICTIMS, :State.g.victims] (-1: spared) for the policy to queue again.
+    Answers OK, or why the job waits.
     """
     S.g[0].victims = 0
     if S.g[0].stop_ms > 0:

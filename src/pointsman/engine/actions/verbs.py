@@ -224,7 +224,7 @@ def set_alarm(S: State, j: Int, time: Int) -> None:
 
 @core
 def wake_at(S: State, time: Int) -> None:
-    """Have a pass at `time` ms at the latest."""
+    """Schedule a cycle at `time` ms or earlier."""
     if time > S.g[0].now and time < S.g[0].wake:
         S.g[0].wake = time
 

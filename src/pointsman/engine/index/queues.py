@@ -65,7 +65,7 @@ def dequeue(S: State, j: Int) -> None:
 
 @core
 def block(S: State, c: Int) -> None:
-    """No job of class `c`, nor of a wider class of its group, fits for the rest of this pass."""
+    """No job of class `c`, nor of a wider class of its group, fits for the rest of this cycle."""
     C = S.classes[c]
     C.blocked = S.g[0].pass_id
     G = S.groups[C.group]
@@ -76,7 +76,7 @@ def block(S: State, c: Int) -> None:
 
 @core
 def blocked(S: State, c: Int) -> bool:
-    """Whether class `c` need not be tried again in this pass."""
+    """Whether class `c` need not be tried again in this cycle."""
     C = S.classes[c]
     if C.blocked == S.g[0].pass_id:
         return True
@@ -88,7 +88,7 @@ def blocked(S: State, c: Int) -> bool:
 
 @core
 def first_waiting(S: State) -> Int:
-    """The first waiting job, in order, of the classes not blocked in this pass; -1 if none."""
+    """The first waiting job, in order, of the classes not blocked in this cycle; -1 if none."""
     best = np.int64(-1)
     for i in range(S.g[0].active):
         c = S.lists[ACTIVE, i]
@@ -110,7 +110,7 @@ def over_limit(S: State, j: Int) -> bool:
 
 @core
 def close_queue(S: State, j: Int) -> None:
-    """The queue of job `j` is closed for the rest of this pass (``semantics.md`` §4)."""
+    """The queue of job `j` is closed for the rest of this cycle (``semantics.md`` §4)."""
     S.queues[S.jobs[j].queue].closed = S.g[0].pass_id
 
 
@@ -122,7 +122,7 @@ def reach_of(S: State, j: Int) -> Int:
 
 @core
 def block_nodes(S: State, j: Int, until: float) -> None:
-    """Job `j` found no place: for the rest of this pass its eligible nodes are blocked for jobs behind it. It is
+    """Job `j` found no place: for the rest of this cycle its eligible nodes are blocked for jobs behind it. It is
     expected to start at `until`.
     """
     R = S.reaches[reach_of(S, j)]
@@ -136,7 +136,7 @@ def block_nodes(S: State, j: Int, until: float) -> None:
 
 @core
 def nodes_blocked(S: State, r: Int) -> Int:
-    """How many pools of reach `r` are blocked in this pass; it notes until when at the earliest."""
+    """How many pools of reach `r` are blocked in this cycle; it notes until when at the earliest."""
     R = S.reaches[r]
     n = np.int64(0)
     R.until = np.inf

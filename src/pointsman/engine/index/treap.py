@@ -23,7 +23,7 @@ FAR = 8
 
 @core
 def before(S: State, a: Int, b: Int) -> bool:
-    """Whether job `a` goes before job `b`."""
+    """Whether job `a` precedes job `b` by `neg_priority`, `key`, `row`, also if they stand in different buckets."""
     A = S.jobs[a]
     B = S.jobs[b]
     if A.neg_priority != B.neg_priority:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pointsman.engine.jit.loaded import unit
+from pointsman.engine.jit.mistakes import line_of_user
 from pointsman.engine.jit.policy_code import Code, load_policy
 from pointsman.engine.jit.units import ADOPTING, PYTHON_API
 from pointsman.engine.run.adoption import (
@@ -138,7 +139,13 @@ class Simulation:
         if self.hosted:
             return self._host(until_ms)
         began = time.perf_counter()
-        stop = self.loop.run(self.handle.address, until_ms, _CHUNK)
+        try:
+            stop = self.loop.run(self.handle.address, until_ms, _CHUNK)
+        except Exception as error:
+            if at := line_of_user(error, hooks := getattr(self.policy, "hooks", "")):
+                what = f"{type(error).__name__}: {error} (--debug shows where)"
+                raise RunError(f"{hooks}:{at}: it failed at {self.now_ms / 1000:.3f} s: {what}") from error
+            raise
         self.engine_s += time.perf_counter() - began
         return stop
 

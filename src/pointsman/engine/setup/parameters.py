@@ -68,7 +68,7 @@ def numbers_of(policy: Any) -> list[float]:
 
 
 def choice(policy: Any, field: str, value: str) -> int:
-    """What a field of some words is in compiled code if it is this one.
+    """What `value` of a field of some words (``Literal``) is in compiled code: its position among them.
 
     Raises:
         ValueError: it has no such word.

@@ -14,10 +14,13 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.datamodel import models
+from numba.core.errors import TypingError
 from numba.core.extending import register_model
 from numba.core.imputils import lower_builtin, lower_getattr, lower_getattr_generic, lower_setattr_generic
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
 from numba.extending import intrinsic
+
+from pointsman.inputs.did_you_mean import nearest
 
 DIRECTORY_WORDS = 3
 """Words of the directory for each array: its address, length and width."""
@@ -40,6 +43,18 @@ class Fields(types.Record):  # type: ignore[misc]
         a helper at once would name it differently, and one of them not find it.
         """
         return "Fields", (int(self.short_name, 16),)
+
+    def typeof(self, key: str) -> Any:
+        """The type of a field.
+
+        Raises:
+            TypingError: there is none of this name; Numba adds the line.
+        """
+        if key not in self.fields:
+            near = nearest(key, self.fields)
+            hint = f"; did you mean {near!r}?" if near else ""
+            raise TypingError(f"AttributeError: the record has no field {key!r}{hint}")
+        return super().typeof(key)
 
 
 register_model(Fields)(models.RecordModel)

@@ -20,6 +20,7 @@ from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, inf
 
 from pointsman.engine.state.jit_arrays import Directory, get_array, get_field, mark_apart, place_of, set_field
 from pointsman.engine.state.layouts import BITS, FLAG, NUMBER, OPEN, WHOLE, Layout, Slot
+from pointsman.inputs.did_you_mean import did_you_mean
 
 _TYPES = {WHOLE: types.int64, BITS: types.int64, FLAG: types.boolean}
 _I64, _ONE = ir.IntType(64), ir.DoubleType()
@@ -54,9 +55,10 @@ class Elements(types.Type):  # type: ignore[misc]
 
 
 def _check_declared(layout: Layout, name: str) -> None:
-    """Say so, as Python does, where a record has no such name."""
+    """Say so where a record has no such name; Numba adds the line to an error of its own."""
     if not layout.has(name):
-        raise AttributeError(f"{layout.name} declares no {name!r}")
+        known = did_you_mean(name, (slot.name for slot in layout.slots))
+        raise TypingError(f"AttributeError: {layout.name} declares no {name!r} ({known})")
 
 
 def _digest(layout: Layout) -> str:

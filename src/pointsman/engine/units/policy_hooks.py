@@ -25,27 +25,27 @@ def unit_of(policy: ModuleType) -> list[Callable[..., Any]]:
     if missing := [name for name in HOOKS if not hasattr(policy, name)]:
         at = policy.__file__ or policy.__name__
         raise UsageError(f"{at}: there is no {missing[0]}: a compiled policy has the functions {', '.join(HOOKS)}")
-    decides, hears_event, hears_run = (getattr(policy, name) for name in HOOKS)
+    decide_, on_event_, on_run_ = (getattr(policy, name) for name in HOOKS)
 
     @exported("int64(int64, int64, int64)")
     def decide(address: Int, what: Int, j: Int) -> Int:
         """The policy decides."""
-        decides(open_state(address))
+        decide_(open_state(address))
         return np.int64(0)
 
     @exported("int64(int64, int64, int64)")
     def on_event(address: Int, what: Int, j: Int) -> Int:
         """An event of kind `what` of job `j`, or of no job: -1."""
-        hears_event(open_state(address), what, j)
+        on_event_(open_state(address), what, j)
         return np.int64(0)
 
     @exported("int64(int64, int64, int64)")
     def on_run(address: Int, what: Int, j: Int) -> Int:
         """Job `j` runs at another rate."""
-        hears_run(open_state(address), j)
+        on_run_(open_state(address), j)
         return np.int64(0)
 
-    made = {decide: decides, on_event: hears_event, on_run: hears_run}
+    made = {decide: decide_, on_event: on_event_, on_run: on_run_}
     return [function for function, hook in made.items() if not _does_nothing(hook)]
 
 
