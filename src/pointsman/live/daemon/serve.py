@@ -16,7 +16,7 @@ import uvicorn
 from pointsman.errors import BackendError, UsageError
 from pointsman.live.daemon.app import api
 from pointsman.live.daemon.forecaster import Forecaster
-from pointsman.live.daemon.observing import ObservingDaemon, daemon_of
+from pointsman.live.observe.daemon import ObservingDaemon, daemon_of
 from pointsman.live.daemon.peers import PeerProtocol
 from pointsman.live.daemon.setting import Setting
 
