@@ -101,7 +101,7 @@ def _paint_worth(axes: "Axes", worths: Sequence[Worth]) -> None:
 def _date_axis(axes: "Axes", found: Findings) -> None:
     from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 
-    locator = AutoDateLocator(maxticks=7)
+    locator = AutoDateLocator(minticks=3, maxticks=8)
     axes.xaxis.set_major_locator(locator)
     axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))
     axes.set_xlim(_date(found.first_s), _date(max(found.last_s, found.first_s + 1)))

@@ -34,7 +34,7 @@ def differences_table(found: Findings, most: int, *, sentences: bool = True) -> 
     rows = [
         (
             one.job.shown, count(one.job.gpus), one.job.user, _short(one.since_s),
-            duration(one.waited_s) + ("" if one.begun else " or more"), _times(one.times),
+            ("" if one.begun else ">\N{NO-BREAK SPACE}") + duration(one.waited_s), _times(one.times),
             *([one.said] if sentences else []),
         )
         for one in differences[:most]
@@ -45,7 +45,7 @@ def differences_table(found: Findings, most: int, *, sentences: bool = True) -> 
 
 
 def _short(at_s: float) -> str:
-    return time.strftime("%m-%d\N{NO-BREAK SPACE}%H:%M", time.localtime(at_s))
+    return time.strftime("%b %d %H:%M", time.localtime(at_s)).replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def _times(number: int) -> str:

@@ -92,18 +92,20 @@ def _cost(found: Findings) -> str:
     cost = found.all_costs
     if cost is None:
         return ""
-    rate = f"{digits(cost.a_minute)} requests a minute, {digits(cost.most_a_minute)} in the highest hour"
-    alarms = f" There were {counted(len(found.alarms), 'alarm')}." if found.alarms else ""
+    most = digits(cost.most_a_minute)
+    rate = f"{digits(cost.a_minute)} requests a minute"
+    rate += "" if most == digits(cost.a_minute) else f", {most} in the highest hour"
+    alarms = f" Alarms: {len(found.alarms):,}." if found.alarms else ""
     return f"Observing cost the controller {rate}; its slowest answer took {duration(cost.slowest_s)}.{alarms}"
 
 
 def differing(found: Findings) -> str:
     """What the policy would have done in the place of the starts that it would not have made."""
-    differ = found.differing
+    differ, policy = found.differing, found.policy
     others = sum(bool(one.passed) for one in differ)
-    starts = counted(len(differ), "start", "starts")
-    waits = f"in {len(differ) - others:,} it would have started none, but let the job wait or preempted others"
-    return f"Of {starts} that {found.policy} would not have made, in {others:,} it preferred other jobs, {waits}."
+    waits = f"; in {len(differ) - others:,} it would have let the job wait, or preempted others"
+    starts = f"{counted(len(differ), 'start')} that {policy} would not have made"
+    return f"Of {starts}, it preferred other jobs in {others:,}{waits if others < len(differ) else ''}."
 
 
 def limits(found: Findings) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from pointsman.report.figures.drawing import Drawing
 from pointsman.report.figures.style import THEMED
-from pointsman.report.pages.fit import glued, is_long, needed_em
+from pointsman.report.pages.fit import glued, is_long, is_sentence, needed_em
 from pointsman.version import __version__
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -29,7 +29,7 @@ def render(template: str, drawings: Sequence[Drawing], **parts: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"glued": glued, "is_long": is_long, "needed_em": needed_em}
+    environment.filters |= {"glued": glued, "is_long": is_long, "is_sentence": is_sentence, "needed_em": needed_em}
     told = [(drawing, Markup(_inline(drawing))) for drawing in drawings]  # ours, so trusted
     return environment.get_template(f"{template}.html.j2").render(drawings=told, version=__version__, **parts)
 
