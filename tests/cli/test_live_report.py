@@ -48,7 +48,7 @@ def test_markdown_and_json_say_the_same(command: Command) -> None:
         "jobs": 6, "within_range": 3, "sooner": 1, "later": 2, "error_median_s": 400.0
     }  # fmt: skip
     assert [row["job_id"] for row in told["differences"]] == ["810", "803", "805", "808"]
-    assert [row["change_s"] for row in told["worths"]] == [-60.0, 30.0, 20.0]
+    assert [row["change_s"] for row in told["worths"]] == [-60.0, -30.0, 20.0]
     assert told["requests"][-1]["a_minute"] == 50.0
     assert told["alarms"] == [{"at_s": BEGAN_S + 3000.0, "said": "gittins failed"}]
 

@@ -4,6 +4,7 @@ import re
 import sqlite3
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -82,7 +83,7 @@ def test_a_job_that_was_passed_over_counts_once_by_how_long_it_then_waited(found
 def test_worths_are_summed_up_by_their_median_and_what_is_sure(found: Findings) -> None:
     assert [(one.is_gain, one.is_loss) for one in found.worths] == [(True, False), (False, False), (False, True)]
     said = lead(found)
-    assert "would have ended 20 s later (+10.0 %) on average, by the median of 3 hourly estimates." in said
+    assert "would have ended 30 s sooner (-10.0 %) on average, by the median of 3 hourly estimates." in said
     assert "The whole 90 % interval is a gain in 1 of 3, and a loss in 1." in said
 
 
@@ -91,12 +92,18 @@ def test_predicted_starts_are_kept_early_or_late(found: Findings) -> None:
     assert [one.is_kept for one in told] == [True, False, False, True, True, False]
     assert [one.is_early for one in told] == [False, False, True, False, False, False]
     assert [one.is_late for one in told] == [False, True, False, False, False, True]
-    assert median_error_s(told) == (200 + 600) / 2
+    assert median_error_s(told) == (200 + 600) / 2  # of 0, 200, 600 and 1500
     rows = [row[:3] for row in foretold_table(found).rows]
     assert rows == [
         ("at most 10 min", "3", "66.7 %"), ("10 min to 1 h", "2", "0.0 %"), ("more than 6 h", "1", "100.0 %")
     ]  # fmt: skip
     assert "3 of 6 predicted starts (50.0 %) came within their 90 % range, too few to judge by." in lead(found)
+
+
+def test_ranges_that_hold_too_few_are_not_to_be_relied_on(found: Findings) -> None:
+    kept, *_, late = found.foretold
+    for many, said in ((16, "(80.0 %) came within their 90 % range. "), (15, "range, so do not rely on them yet.")):
+        assert said in lead(replace(found, foretold=[kept] * many + [late] * (20 - many)))
 
 
 def test_requests_are_of_the_time_in_which_it_was_looked(found: Findings) -> None:
@@ -135,6 +142,7 @@ def test_only_what_was_decided_by_the_present_policy_counts(tmp_path: Path) -> N
     store.close()
     found = read_findings(tmp_path / "store")
     assert (found.agreement.starts, len(found.left_free), len(found.worths), found.alarms) == (2, 0, 1, [])
+    assert list(found.foretold) == []
 
 
 def test_it_is_read_beside_its_owner(tmp_path: Path) -> None:
