@@ -1,6 +1,7 @@
 """The figure of what was found: agreement and worth over time, and predicted against real starts."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
@@ -20,6 +21,10 @@ NAME, TITLE = "observed", "Decisions, their worth and predicted starts"
 STEPS_S: Final = (60.0, 600.0, 3600.0, 6 * 3600.0, 86400.0)
 """Lengths of the stretches over which agreement is shown."""
 MOST_STEPS: Final = 72
+MOST_WIDE: Final = 100
+"""Estimates that have room beside each other; more are drawn thinner."""
+MOST_POINTS: Final = 1_500
+"""Predicted starts that are drawn; of more, one in so many."""
 LEAST_S: Final = 1.0
 """Shorter waits are drawn here."""
 
@@ -29,11 +34,9 @@ def draw_findings(found: Findings, section: str) -> Drawing:
 
     def make() -> Drawing:
         caption = f"{found.policy} beside {found.scheduler}; {counted(found.gpus, 'GPU')}, from {moment(found.first_s)}"
-        svg, sentence = draw(NAME, lambda figure: _paint(figure, found), (10.0, 5.2), caption)
-        return Drawing(NAME, TITLE, svg, sentence, section)
+        return Drawing(NAME, TITLE, *draw(NAME, lambda figure: _paint(figure, found), (10.0, 5.2), caption))
 
-    drawn = attempted(NAME, TITLE, make)
-    return Drawing(drawn.name, drawn.title, drawn.svg, drawn.sentence, section)
+    return replace(attempted(NAME, TITLE, make), section=section)
 
 
 def _date(at_s: float) -> float:
@@ -51,10 +54,12 @@ def _paint(figure: "Figure", found: Findings) -> str:
     _paint_foretold(panels["foretold"], found.foretold)
     _date_axis(panels["worth"], found)
     panels["agreement"].tick_params(labelbottom=False)
+    one = one_in(len(found.foretold))
+    drawn = f" One in {one:,} is drawn." if one > 1 else ""
     return (
         "Above: share of the starts that the policy would have made, too. Below: by how much the jobs that were there "
         "would have ended sooner (below 0) or later, with 90 % of the futures: blue where all of them are a gain, "
-        "orange where they are a loss. Right: waits; hollow where a start was out of its range."
+        f"orange where they are a loss. Right: waits; hollow where a start was out of its range.{drawn}"
     )
 
 
@@ -88,14 +93,20 @@ def _paint_agreement(axes: "Axes", found: Findings) -> None:
 def _paint_worth(axes: "Axes", worths: Sequence[Worth]) -> None:
     size, unit = time_unit(max((max(abs(one.low_s), abs(one.high_s)) for one in worths), default=1.0))
     axes.axhline(0, color=INK, linewidth=0.9, linestyle="--")
-    for one in worths:
-        colour = COLOURS[0] if one.is_gain else COLOURS[1] if one.is_loss else INK
-        at = _date(one.at_s)
-        axes.plot([at, at], [one.low_s / size, one.high_s / size], color=colour, linewidth=1.2)
-        axes.plot([at], [one.change_s / size], color=colour, marker="o", markersize=4)
+    thin = min(1.0, MOST_WIDE / max(1, len(worths)))
+    for colour in (INK, COLOURS[0], COLOURS[1]):
+        some = [one for one in worths if _colour(one) == colour]
+        dates = [_date(one.at_s) for one in some]
+        lows, middles, highs = ([getattr(one, f"{end}_s") / size for one in some] for end in ("low", "change", "high"))
+        axes.vlines(dates, lows, highs, color=colour, linewidth=1.2 * thin)
+        axes.plot(dates, middles, color=colour, marker="o", linestyle="", markersize=max(1.0, 4 * thin))
     if not worths:
         axes.text(0.5, 0.6, "not worked out yet", transform=axes.transAxes, ha="center")
     axes.set_ylabel(f"change of the mean\ntime to end ({unit})")
+
+
+def _colour(one: Worth) -> str:
+    return COLOURS[0] if one.is_gain else COLOURS[1] if one.is_loss else INK
 
 
 def _date_axis(axes: "Axes", found: Findings) -> None:
@@ -110,8 +121,14 @@ def _date_axis(axes: "Axes", found: Findings) -> None:
 # -- predicted starts -------------------------------------------------------------------------------------
 
 
+def one_in(foretold: int) -> int:
+    """Of how many predicted starts one is drawn."""
+    return -(-foretold // MOST_POINTS) or 1
+
+
 def _paint_foretold(axes: "Axes", foretold: Sequence[Foretold]) -> None:
-    known = [(one.likely_s, one.real_s, one.is_kept) for one in foretold if one.likely_s is not None]
+    some = foretold[:: one_in(len(foretold))]
+    known = [(one.likely_s, one.real_s, one.is_kept) for one in some if one.likely_s is not None]
     points = [(max(LEAST_S, x), max(LEAST_S, y), kept) for x, y, kept in known if y is not None]
     most = max((max(x, y) for x, y, _ in points), default=60.0) * 1.5
     axes.set_xscale("log")

@@ -49,8 +49,8 @@ def _worth(found: Findings) -> str:
         return f"What {found.policy} would change has not been estimated yet: that is done every hour."
     change_s = median(one.change_s for one in worths)
     much = f"{sooner(change_s)}{_relative(worths)} on average"
-    how = "by the only estimate" if len(worths) == 1 else f"by the median of {len(worths):,} hourly estimates"
-    return f"Had {found.policy} decided from then on, the jobs there would have ended {much}, {how}. {_sure(worths)}"
+    how = "by the only estimate" if len(worths) == 1 else f"the median of {len(worths):,} hourly estimates"
+    return f"Had {found.policy} taken over, the jobs there would have ended {much}, {how}. {_sure(worths)}"
 
 
 def sooner(change_s: float) -> str:
