@@ -24,7 +24,7 @@ MOST_STEPS: Final = 72
 MOST_WIDE: Final = 100
 """Estimates that have room beside each other; more are drawn thinner."""
 MOST_POINTS: Final = 1_500
-"""Predicted starts that are drawn; of more, one in so many."""
+"""Predicted starts that are drawn at most, evenly chosen."""
 LEAST_S: Final = 1.0
 """Shorter waits are drawn here."""
 
@@ -122,7 +122,7 @@ def _date_axis(axes: "Axes", found: Findings) -> None:
 
 
 def one_in(foretold: int) -> int:
-    """Of how many predicted starts one is drawn."""
+    """How many predicted starts there are to one that is drawn."""
     return -(-foretold // MOST_POINTS) or 1
 
 

@@ -85,7 +85,7 @@ class Agreement:
 
     @property
     def share(self) -> float:
-        """Of the starts."""
+        """Share of the starts."""
         return self.agreed / self.starts
 
 
@@ -170,7 +170,7 @@ class Findings:
     foretold: Sequence[Foretold] = ()
     costs: Sequence[Cost] = ()
     all_costs: Cost | None = None
-    """Of all commands together."""
+    """All commands together."""
     alarms: Sequence[tuple[float, str]] = ()
     unjudged: int = 0
     """Starts that were seen too late to ask the policy."""
@@ -193,11 +193,11 @@ class Findings:
 
     @property
     def agreement(self) -> Agreement:
-        """Of all starts."""
+        """Agreement on all starts."""
         return _agreement("all", self.starts)
 
     def agreements(self, by: Callable[[Decision], str], order: Callable[[str], object] = str) -> list[Agreement]:
-        """Of the starts in each group."""
+        """Agreement on the starts in each group."""
         groups: dict[str, list[Decision]] = {}
         for one in self.starts:
             groups.setdefault(by(one), []).append(one)

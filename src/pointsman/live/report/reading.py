@@ -98,7 +98,7 @@ class _Reading:
 
     @cached_property
     def _facts(self) -> dict[int, tuple[JobFacts, int | None]]:
-        """Of each job, and when it ended."""
+        """What is told of each job, and when it ended."""
         return {row["id"]: (_facts_of(row), row["end_ms"]) for row in self._ask(_JOBS)}
 
     @cached_property

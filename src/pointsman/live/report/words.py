@@ -13,7 +13,7 @@ from pointsman.report.units import digits, percent
 FEW: Final = 20
 """Predicted starts from which on their share says something (ours)."""
 LEAST_KEPT: Final = 0.8
-"""Of them, the least share within a range of 90 % that can be relied on (ours)."""
+"""Least share of them within a range of 90 % that can be relied on (ours)."""
 
 
 def lead(found: Findings) -> str:
