@@ -51,7 +51,7 @@ PROMISES = [
     (11, 7100, 7150, 7300, 9000),  # it may still start in time
     (12, 1900, 1950, 2000, 2100),  # it was cancelled while it waited
 ]
-LOOKS = [(0, "squeue", 600, 0.5), (0, "sinfo", 300, 0.1), (1, "squeue", 3600, 0.25), (1, "scontrol", 0, 9.0)]
+LOOKS = [(0, "squeue", 600, 0.5), (0, "sinfo", 300, 0.1), (1, "squeue", 3600, 0.25), (1, "sacct", 0, 9.0)]
 LAST_S = 7200
 _ATTEMPT = """
 INSERT INTO attempts (job, attempt, stage, parts, reason, intended_ms, started_ms, ended_ms)

@@ -108,7 +108,7 @@ def test_ranges_that_hold_too_few_are_not_to_be_relied_on(found: Findings) -> No
 
 def test_requests_are_of_the_time_in_which_it_was_looked(found: Findings) -> None:
     """Half of the first hour, and all of the second."""
-    assert found.all_costs == Cost("", 50.0, 60.0, 9.0)
+    assert found.all_costs == Cost("", 50.0, 60.0, 0.5)
     assert [one.command for one in found.costs] == ["squeue", "sinfo"]
     assert found.costs[0] == Cost("squeue", pytest.approx(4200 / 90), 60.0, 0.5)  # ty: ignore
     assert found.costs[1].most_a_minute == 10.0

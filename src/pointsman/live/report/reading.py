@@ -140,19 +140,20 @@ class _Reading:
         return Worth(self._unix_s(row["at_ms"]), row["jobs"], *times, row["gain"], row["lose"])
 
     def _costs(self) -> list[Cost]:
-        """By command, the costliest first; that without a name is of all together."""
+        """By command that asked the controller, the costliest first; that without a name is of all together."""
         hours: dict[int, dict[str, int]] = {}
         slowest_s: dict[str, float] = {}
         for row in self._ask("SELECT * FROM looks WHERE hour >= ?", (self._first_ms // HOUR_MS,)):
             hours.setdefault(row["hour"], {})[row["command"]] = row["requests"]
             slowest_s[row["command"]] = max(slowest_s.get(row["command"], 0.0), row["longest_s"])
         minutes = {hour: self._minutes_of(hour) for hour in hours}
+        asking = {command for requests in hours.values() for command, many in requests.items() if many}
         for requests in hours.values():
             requests[""] = sum(requests.values())
-        if slowest_s:
-            slowest_s[""] = max(slowest_s.values())
-        found = [_cost(command, hours, minutes, longest_s) for command, longest_s in slowest_s.items()]
-        return sorted((one for one in found if one.most_a_minute), key=lambda one: -one.a_minute)
+        slowest_s[""] = max((slowest_s[command] for command in asking), default=0.0)
+        all_ = {"", *asking} if asking else ()
+        found = [_cost(command, hours, minutes, slowest_s[command]) for command in all_]
+        return sorted(found, key=lambda one: (-one.a_minute, one.command))
 
     def _minutes_of(self, hour: int) -> float:
         """For how long it was looked in an hour."""
