@@ -83,6 +83,8 @@ ELSEWHERE = {
     "pointsman report {} --timeline run.json.gz": ("cli/test_compare.py", "report \\S+ --timeline"),
     "('pointsman live start' starts one)": ("live/test_daemon.py", '"live", "start"'),
     "see 'pointsman submit --help'": ("live/test_daemon.py", 'done = daemon.type_as_process("submit", "--help")'),
+    "name the daemon's directory with --state": ("cli/test_live_report.py", '"live", "report", "--state", "state"'),
+    "was started with --observe, by --state": ("cli/test_live_report.py", '"live", "report", "--state", "state"'),
     "(see 'pointsman live start --operator')": ("live/test_attacks.py", '"--operator", "nobody"'),
     "('pointsman release {}')": ("live/test_daemon.py", 'daemon.type("release", str(number))'),
     "see 'pointsman nodes'": ("live/test_daemon.py", 'daemon.rows("nodes")'),

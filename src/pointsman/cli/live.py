@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from pointsman.cli import screen
+from pointsman.cli import live_report, screen
 from pointsman.cli.cluster import ListFormat
 
 if TYPE_CHECKING:
@@ -289,6 +289,10 @@ def export(
     for note in notes:
         screen.note(note)
     screen.note(f"log: {output / 'jobs.csv'}")
+
+
+app.command()(live_report.report)
+app.command()(live_report.decisions)
 
 
 def _seconds(option: str, text: str) -> float:

@@ -13,8 +13,7 @@ from pointsman.live.daemon.daemon import CLUSTER
 from pointsman.live.daemon.submission import user_name
 from pointsman.live.daemon.told_run import TOLD, told_run
 from pointsman.live.daemon.views import nodes_of
-from pointsman.live.records.archive import read_only
-from pointsman.live.records.schema import VERSION, version_of
+from pointsman.live.records.archive import at_one_moment
 from pointsman.live.records.store import job_of, parts_of
 from pointsman.report import write_run
 from pointsman.workload import Workload, write_workload
@@ -36,19 +35,14 @@ def export(store: Path, folder: Path) -> list[str]:
     Raises:
         InputError: no job has ended, or `store` is none.
     """
-    try:
-        connection = read_only(store)
-        connection.execute("BEGIN")  # all of it as of one moment
-        if (version := version_of(connection, store)) < VERSION:
-            raise InputError(
-                f"the store has version {version}", path=store, fix="start a daemon of this Pointsman once"
-            )
+    with at_one_moment(store) as connection:
         attempts = [dict(row) for row in connection.execute("SELECT * FROM attempts ORDER BY job, attempt")]
         came = connection.execute("SELECT * FROM jobs ORDER BY submit_ms, id").fetchall()
-        ended = [job for job in came if job["end_ms"] is not None]
-        (cluster,) = connection.execute("SELECT value FROM meta WHERE key = ?", (CLUSTER,)).fetchone()
-    except (sqlite3.Error, TypeError) as error:
-        raise InputError(f"this is no store of live jobs: {error}", path=store) from None
+        kept = connection.execute("SELECT value FROM meta WHERE key = ?", (CLUSTER,)).fetchone()
+    if kept is None:
+        raise InputError("no daemon has started with this store yet", path=store)
+    ended = [job for job in came if job["end_ms"] is not None]
+    cluster = str(kept["value"])
     for attempt in attempts:
         attempt["noticed_ms"] = attempt["ended_ms"]
         _correct(attempt)

@@ -1,12 +1,14 @@
 """What became of jobs, as a store has it."""
 
+import os
 import sqlite3
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final
 
-from pointsman.live.records.schema import version_of
+from pointsman.errors import InputError
+from pointsman.live.records.schema import VERSION, version_of
 
 _LAST: Final = """
 SELECT * FROM jobs WHERE end_ms IS NOT NULL AND (:uid IS NULL OR uid = :uid) ORDER BY end_ms DESC, id DESC LIMIT :most
@@ -49,6 +51,31 @@ def reading(store: Path) -> Generator[Archive]:
         yield Archive(connection)
     finally:
         connection.close()
+
+
+@contextmanager
+def at_one_moment(store: Path) -> Generator[sqlite3.Connection]:
+    """All of a store as it is now; its owner may write on.
+
+    Raises:
+        InputError: it is no store, not there, another user's, or of another version.
+    """
+    try:
+        with closing(read_only(store)) as connection:
+            connection.execute("BEGIN")
+            if (version := version_of(connection, store)) < VERSION:
+                raise InputError(
+                    f"the store has version {version}", path=store, fix="start a daemon of this Pointsman once"
+                )
+            yield connection
+    except sqlite3.Error as error:
+        raise InputError(f"this is no store of live jobs: {error}", path=store, fix=_fix_of(store)) from None
+
+
+def _fix_of(store: Path) -> str:
+    if not store.exists():
+        return "name the daemon's directory with --state"
+    return "name another file" if os.access(store, os.R_OK) else "only the user of the daemon can read it"
 
 
 def read_only(store: Path) -> sqlite3.Connection:

@@ -8,7 +8,8 @@ from pointsman.report.grids.grid import Grid
 from pointsman.report.grids.table import grid_losers, grid_table
 from pointsman.report.metrics.comparison_rows import Row
 from pointsman.report.metrics.paired.differences import Difference
-from pointsman.report.pages.page import Page, render
+from pointsman.report.pages.filling import render
+from pointsman.report.pages.page import Page
 from pointsman.report.units import count, digits, duration, names
 
 ACROSS = {"cluster": "on", "load": "at", "estimate": "with"}
@@ -19,6 +20,7 @@ def make_grid_page(grid: Grid, *, command: str | None = None) -> Page:
     """Draws the figures and fills the page."""
     drawings = draw_grid(grid)
     html = render(
+        "report",
         drawings,
         title=_title(grid),
         lead=_lead(grid),

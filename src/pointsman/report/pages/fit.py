@@ -9,6 +9,8 @@ UNIT: Final = re.compile(r"(?<=\d) (?=(?:%|d|h|min|s|times)(?!\w))")
 """Between a number and its unit."""
 LONG: Final = 24
 """Words of more characters than this are broken anywhere."""
+SENTENCE: Final = 60
+"""A cell of more characters than this keeps a width in which it can be read."""
 CHARACTER_EM: Final = 0.6
 """Width of a character, and of the space beside a cell (the template's padding), in font sizes."""
 PADDING_EM: Final = 0.9
@@ -22,6 +24,11 @@ def glued(text: str) -> str:
 def is_long(text: str) -> bool:
     """Whether there is a word so long that it must be broken."""
     return _longest_word(text) > LONG
+
+
+def is_sentence(text: str) -> bool:
+    """Whether it would be many lines in a narrow column."""
+    return len(text) > SENTENCE
 
 
 def needed_em(table: Table) -> float:

@@ -1,10 +1,7 @@
 """The report as one HTML file that needs nothing else."""
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from html import escape
-from pathlib import Path
 from typing import Any
 
 from pointsman.engine.rate_models.registry import parse_rate_model
@@ -13,13 +10,12 @@ from pointsman.report.comparison import Comparison
 from pointsman.report.figures.catalogue import draw_all, workload_name
 from pointsman.report.figures.drawing import Drawing
 from pointsman.report.figures.price import draw_price
-from pointsman.report.figures.style import THEMED
 from pointsman.report.metrics.draws import drawn_with, workload_seeds
 from pointsman.report.metrics.groups import Group, run_name, simulated
 from pointsman.report.metrics.sections.registered import facts_of_factors
 from pointsman.report.metrics.shared import model_of_run
 from pointsman.report.pages.advice import Advice, fit_section
-from pointsman.report.pages.fit import glued, is_long, needed_em
+from pointsman.report.pages.filling import render
 from pointsman.report.pages.lead import featured, happened, lead, losers, price_of, who_pays
 from pointsman.report.tables.calibration import calibration_tables
 from pointsman.report.tables.equal_columns import figures_first, laid_out
@@ -34,12 +30,6 @@ from pointsman.report.tables.tables import (
 )
 from pointsman.report.tables.waiting import longest_waits, waiting_tables
 from pointsman.report.units import count, digits, duration
-from pointsman.version import __version__
-
-TEMPLATES = Path(__file__).parent / "templates"
-
-PREAMBLE = re.compile(r"^.*?(?=<svg)", re.DOTALL)
-NAMED = re.compile(r'(\bid="|url\(#|href="#)')
 
 
 @dataclass(frozen=True)
@@ -71,6 +61,7 @@ def make_page(
     price = None if comparison is None else comparison.price
     said = lead(policies) + happened(groups) + losers(paid) + price_of(price, policies)
     html = render(
+        "report",
         drawings,
         title=title(policies),
         lead=said if advice is None else advice.lead,
@@ -108,44 +99,11 @@ def _timeline(policies: list[Group], *, is_compared: bool) -> str | None:
     return f"pointsman report {place} --timeline run.json.gz"
 
 
-def render(drawings: list[Drawing], **parts: Any) -> str:
-    """The template filled with these figures and `parts`."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-    from markupsafe import Markup
-
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"glued": glued, "is_long": is_long, "needed_em": needed_em}
-    told = [(drawing, Markup(_inline(drawing))) for drawing in drawings]  # ours, so trusted
-    return environment.get_template("report.html.j2").render(drawings=told, version=__version__, **parts)
-
-
-def _inline(drawing: Drawing) -> str:
-    return inline(drawing.name, drawing.svg or "", f"{drawing.title}. {drawing.sentence}")
-
-
 def waiting(groups: list[Group]) -> list[Table]:
     """Tables of who waits."""
     tables = waiting_tables(groups)
     anyone = len(groups) == 1 and (groups[0].counted["pending_s"] > 0).any()
     return [*tables, longest_waits(groups[0])] if anyone else tables
-
-
-def inline(name: str, svg: str, said: str) -> str:
-    """An SVG for use inside a page: the page's text and grid colours, its width, ids of its own, and what it shows for
-    those who hear the page.
-    """
-    svg = PREAMBLE.sub("", svg, count=1)
-    for colour, variable in THEMED.items():
-        svg = svg.replace(colour, f"var(--{variable})")
-    svg = NAMED.sub(rf"\g<1>f{name}-", svg)
-    head = f'<svg viewBox="VIEW" role="img" aria-label="{escape(said, quote=True)}">'
-    return re.sub(r'<svg [^>]*?viewBox="([^"]*)"[^>]*>', lambda found: head.replace("VIEW", found[1]), svg, count=1)
 
 
 def title(groups: list[Group]) -> str:

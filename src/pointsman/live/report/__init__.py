@@ -1,0 +1,1 @@
+"""What was found by observing another scheduler: read from a store, printed, and written as a page."""
