@@ -174,7 +174,7 @@ def old_store(path: Path, version: int) -> sqlite3.Connection:
 def test_a_store_of_the_first_version_is_taken_on(tmp_path: Path) -> None:
     old_store(tmp_path / "store", 1).close()
     store = Store(tmp_path / "store")
-    assert store.connection.execute("PRAGMA user_version").fetchone()[0] == VERSION == 4
+    assert store.connection.execute("PRAGMA user_version").fetchone()[0] == VERSION == 5
     assert store.connection.execute("SELECT * FROM promises").fetchall() == []
     store.close()
 

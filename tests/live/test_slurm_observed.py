@@ -95,6 +95,8 @@ def test_daemons_and_controllers_may_die(slurm: SlurmCluster, tmp_path: Path) ->
         slurm.start_controller()
         slurm.wait_for_registration()
         jobs.append(slurm.submit("--nodes=1", "--gpus-per-node=1", does="sleep 1"))
+        time.sleep(3.0)
+        slurm.call("scancel", "--user=root")  # some are held, because their launch has failed
         wait_until(lambda: slurm.call("squeue", "--noheader"), "")
         found = wait_for_ends(daemon, jobs)
         listed = dict(

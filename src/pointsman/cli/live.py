@@ -152,7 +152,7 @@ def start(
     if simulate is not None:
         setting = _simulate(setting, simulate)
     if backend is Backend.slurm:
-        from pointsman.live.backends.slurm.observing import LOOK_S, observing
+        from pointsman.live.daemon.slurm import LOOK_S, observing
         from pointsman.live.observe.advising import Scope
 
         scope = Scope(frozenset(partition or ()), frozenset(account or ()), most_changes) if advise else None
@@ -242,7 +242,7 @@ def stop(
     except BackendError:
         if not hand_back:
             raise
-        from pointsman.live.backends.slurm.observing import hand_back_all
+        from pointsman.live.daemon.slurm import hand_back_all
 
         hand_back_all(state or own_folder())
 
@@ -281,7 +281,7 @@ def export(
 ) -> None:
     """Write what happened as a job log, a cluster file and measured overheads, for compare and simulate."""
     from pointsman.live.client.connection import own_folder
-    from pointsman.live.daemon.export import export as write
+    from pointsman.live.report.export import export as write
     from pointsman.report.staging import whole_directory
 
     with whole_directory(output, force=force, mark="attempts.csv") as folder:

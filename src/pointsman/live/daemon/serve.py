@@ -16,9 +16,9 @@ import uvicorn
 from pointsman.errors import BackendError, UsageError
 from pointsman.live.daemon.app import api
 from pointsman.live.daemon.forecaster import Forecaster
+from pointsman.live.daemon.observing import ObservingDaemon, daemon_of
 from pointsman.live.daemon.peers import PeerProtocol
 from pointsman.live.daemon.setting import Setting
-from pointsman.live.observe.daemon import ObservingDaemon, daemon_of
 
 SWITCH_S: Final = 0.0002
 """For how long a thread beside the turns keeps the interpreter from one, which lets go of it at each statement of SQL.

@@ -12,10 +12,10 @@ from pointsman.live.backends.slurm.changes import set_nice
 from pointsman.live.backends.slurm.commands import Commands
 from pointsman.live.backends.slurm.pace import Pace
 from pointsman.live.backends.slurm.reader import Reader
-from pointsman.live.backends.slurm.watch import SlurmWatch
 from pointsman.live.control.clock import Clock
 from pointsman.live.daemon.setting import Setting
 from pointsman.live.observe.advising import Scope, note_taken_back, to_take_back
+from pointsman.live.observe.slurm.watch import SlurmWatch
 from pointsman.live.records.store import Store
 
 PAST_MS: Final = 400 * 86_400_000

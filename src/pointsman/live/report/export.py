@@ -11,10 +11,10 @@ from pointsman.cluster.yaml_file import parse_cluster
 from pointsman.errors import InputError
 from pointsman.live.daemon.daemon import CLUSTER
 from pointsman.live.daemon.submission import user_name
-from pointsman.live.daemon.told_run import TOLD, told_run
 from pointsman.live.daemon.views import nodes_of
 from pointsman.live.records.archive import at_one_moment
 from pointsman.live.records.store import job_of, parts_of
+from pointsman.live.report.told_run import TOLD, told_run
 from pointsman.report import write_run
 from pointsman.workload import Workload, write_workload
 

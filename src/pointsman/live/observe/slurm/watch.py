@@ -10,8 +10,8 @@ from pointsman.live.backends.facts import Unsure
 from pointsman.live.backends.slurm.changes import set_nice
 from pointsman.live.backends.slurm.commands import Commands
 from pointsman.live.backends.slurm.reader import Reader
-from pointsman.live.backends.slurm.sighting import Sighting
 from pointsman.live.observe.sight import Cost, Sight
+from pointsman.live.observe.slurm.sighting import Sighting
 
 
 class SlurmWatch:

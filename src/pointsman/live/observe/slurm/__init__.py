@@ -1,0 +1,1 @@
+"""A cluster that Slurm runs, as it is observed."""
