@@ -14,7 +14,7 @@ NO_COMMAND = {
     "(--socket names another)": "an option of a command that is tried in tests/live",
     "--simulate: from 1 to": "an option of a command that is tried in tests/live",
     "--longest-turn is at least 1 s": "an option of a command that is tried in tests/live",
-    "--backend slurm goes with --observe or --advise": "options of a command that is tried in tests/live",
+    "--backend slurm goes with one of --observe": "options of a command that is tried in tests/live",
     "--simulate goes with --backend local": "options of a command that is tried in tests/live",
     "--partition and --account go with --advise": "options of a command that is tried in tests/live",
     "name its directory with --state": "an option of a command that is tried in tests/live",

@@ -97,6 +97,17 @@ def start(
             help="Observe, and set the nice values of pending jobs so that they stand in the policy's order.",
         ),
     ] = False,
+    act: Annotated[
+        bool, typer.Option("--act", help="Say which jobs of Slurm start, and where: those that wait at the gate.")
+    ] = False,
+    gate: Annotated[
+        str, typer.Option(metavar="PARTITION", help="With --act, partition in which jobs wait; its State is DOWN.")
+    ] = "inbox",
+    target: Annotated[str, typer.Option(metavar="PARTITION", help="With --act, partition in which jobs run.")] = "gpu",
+    preempt_qos: Annotated[
+        list[str] | None,
+        typer.Option(metavar="QOS", help="With --act, QOS whose jobs may be preempted; '*': all. Repeatable."),
+    ] = None,
     partition: Annotated[
         list[str] | None,
         typer.Option("--partition", metavar="NAME", help="With --advise, partition whose jobs it is for. Repeatable."),
@@ -129,8 +140,8 @@ def start(
 
     if set_ and policy is None:
         raise UsageError("--set: name the policy, too, with --policy")
-    if (observe or advise) != (backend is Backend.slurm):
-        raise UsageError("--backend slurm goes with --observe or --advise: give both")
+    if [observe, advise, act].count(True) != (backend is Backend.slurm):
+        raise UsageError("--backend slurm goes with one of --observe, --advise and --act")
     if simulate is not None and backend is Backend.slurm:
         raise UsageError("--simulate goes with --backend local")
     if not advise and (partition or account):
@@ -152,11 +163,15 @@ def start(
     if simulate is not None:
         setting = _simulate(setting, simulate)
     if backend is Backend.slurm:
-        from pointsman.live.daemon.slurm import LOOK_S, observing
+        from pointsman.live.daemon.slurm import LOOK_S, Partitions, acting, observing
         from pointsman.live.observe.advising import Scope
 
-        scope = Scope(frozenset(partition or ()), frozenset(account or ()), most_changes) if advise else None
-        setting = observing(setting, poll or LOOK_S, scope, finds_cluster=cluster is None)
+        if act:
+            preempts = frozenset(preempt_qos or ())
+            setting = acting(setting, Partitions(gate, target), preempts, poll or 1.0, finds_cluster=cluster is None)
+        else:
+            scope = Scope(frozenset(partition or ()), frozenset(account or ()), most_changes) if advise else None
+            setting = observing(setting, poll or LOOK_S, scope, finds_cluster=cluster is None)
     serve(setting, place, _uids(operator or []), lambda: screen.note(f"pointsman: ready at {place}"))
 
 

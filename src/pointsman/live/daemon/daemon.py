@@ -21,6 +21,7 @@ from pointsman.live.control.succession import go_on_in, grow_in_place, successor
 from pointsman.live.daemon.setting import DECIDING, RUN, SIMULATED, SORT, SORTS, Setting
 from pointsman.live.daemon.submission import Submission, is_known, user_name
 from pointsman.live.daemon.watchdog import Watchdog, was_hung
+from pointsman.live.records.job import Job
 from pointsman.live.records.seat_records import take_kept_seats
 from pointsman.live.records.store import Store
 from pointsman.live.world.checkpoint import NotAlike
@@ -285,12 +286,13 @@ class Daemon:
         try:
             with self.watched():
                 self._switch_as_asked(letters)
+                jobs, orders = self._bring()
                 if len(self.roster.numbers) > len(self.loop.world.prepared.trace):
                     self.grow()
                 submissions = [letter for letter in letters if letter.submission is not None]
-                jobs = [self._job(letter) for letter in submissions]
-                orders = [letter.order for letter in letters if letter.order is not None]
-                numbers = self.loop.turn(self.clock.now_ms(), jobs, orders)
+                jobs = [*map(self._job, submissions), *jobs]
+                orders += [letter.order for letter in letters if letter.order is not None]
+                numbers = self.loop.turn(self.clock.now_ms(), jobs, orders)[: len(submissions)]
         except Exception as error:
             for letter in letters:
                 if not letter.answer.done():
@@ -300,6 +302,10 @@ class Daemon:
         for letter in letters:
             if not letter.answer.done():
                 letter.answer.set_result(given.get(id(letter), 0))
+
+    def _bring(self) -> tuple[list[Job], list[Order]]:
+        """Jobs that come by another way, and what is wanted of them there."""
+        return [], []
 
     def _switch_as_asked(self, letters: list[_Letter]) -> None:
         for letter in letters:

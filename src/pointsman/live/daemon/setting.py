@@ -16,8 +16,13 @@ DECIDING: Final = "deciding"
 SORT: Final = "sort"
 """Under which names a store keeps by which policy it goes on, and what becomes of its jobs."""
 
-RUN, SIMULATED, OBSERVED = "run", "simulated", "observed"
-SORTS: Final = {RUN: "really run", SIMULATED: "are simulated", OBSERVED: "are another scheduler's"}
+RUN, SIMULATED, OBSERVED, ACTED = "run", "simulated", "observed", "acted"
+SORTS: Final = {
+    RUN: "really run",
+    SIMULATED: "are simulated",
+    OBSERVED: "are another scheduler's",
+    ACTED: "are Slurm's",
+}
 """What becomes of jobs."""
 
 
@@ -48,6 +53,8 @@ class Setting:
     """After which a policy counts as hung."""
     observes: str | None = None
     """The policy that stands for another scheduler, which decides, and is observed; None: nobody else decides."""
+    preempts: frozenset[str] | None = None
+    """The QOS whose jobs may be preempted, if the daemon says which of Slurm's jobs start; None: it does not say so."""
     advises: Scope | None = None
     """Of which jobs the priorities with that scheduler may be changed; None: of none."""
     gather_s: float = 0.005

@@ -8,6 +8,7 @@ from pointsman.cluster.imports.read import import_nodes
 from pointsman.errors import BackendError, InputError
 from pointsman.live.backends.facts import Refused, Unsure
 from pointsman.live.backends.local.rights import own_directory
+from pointsman.live.backends.slurm.acting import Partitions, SlurmBackend
 from pointsman.live.backends.slurm.changes import set_nice
 from pointsman.live.backends.slurm.commands import Commands
 from pointsman.live.backends.slurm.pace import Pace
@@ -59,6 +60,35 @@ def observing(
         observes=stand_in,
         advises=advises,
         poll_s=TURN_S,
+    )
+
+
+def acting(
+    setting: Setting,
+    partitions: Partitions,
+    preempts: frozenset[str],
+    look_s: float = 1.0,
+    *,
+    finds_cluster: bool = True,
+) -> Setting:
+    """The setting of a daemon that says which jobs of the Slurm of this machine start, and where; those of the QOS
+    `preempts` may be preempted.
+
+    Raises:
+        BackendError, UsageError, InputError: as `observing`.
+    """
+    own_directory(setting.folder, 0o711)
+    commands = Commands()
+    try:
+        cluster = _cluster_of(commands, setting.folder) if finds_cluster else setting.cluster
+    except Unsure as error:
+        raise BackendError(f"Slurm cannot be asked: {error}") from None
+    return replace(
+        setting,
+        cluster=str(cluster),
+        backend=lambda cluster, folder: SlurmBackend(cluster, folder, partitions, commands),
+        preempts=preempts,
+        poll_s=look_s,
     )
 
 

@@ -28,6 +28,8 @@ class SeenJob:
     """What its scheduler calls it."""
     submit_unix_ms: int
     kind: Kind = field(default_factory=Kind)
+    nodes: int | None = None
+    """That it asks for."""
     uid: int = -1
     name: str = ""
     limit_ms: int | None = None

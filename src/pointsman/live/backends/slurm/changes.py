@@ -1,12 +1,15 @@
 """What is changed of Slurm's jobs, by `scontrol`."""
 
+from collections.abc import Sequence
 from typing import Final
 
+from pointsman.cluster.hostlist import compress
 from pointsman.live.backends.facts import Refused, Unsure
-from pointsman.live.backends.slurm.commands import Commands
+from pointsman.live.backends.slurm.commands import Answer, Commands
 
 _TOO_LATE: Final = ("already completed", "already finished", "invalid job id", "job is no longer pending")
 _DENIED: Final = ("access/permission denied", "operation denied", "user not permitted", "invalid user")
+_IMPOSSIBLE: Final = ("invalid node name", "invalid partition", "node configuration is not available", "job is pending")
 MOST_NICE: Final = 2_147_483_645
 """Slurm's limit, both ways."""
 
@@ -18,12 +21,60 @@ def set_nice(commands: Commands, unit: str, nice: int) -> None:
         Refused: it is not changed: it has begun or ended, or this user may not. Unsure: it may be, or not.
     """
     value = max(-MOST_NICE, min(MOST_NICE, nice))
-    answer = commands.run("scontrol", "update", f"JobId={unit}", f"Nice={value}")
+    _change(commands, "update", f"JobId={unit}", f"Nice={value}")
+
+
+def move(commands: Commands, job: str, partition: str, nodes: Sequence[str], mark: str) -> None:
+    """Have a waiting job wait in another partition, for these nodes, with a mark in AdminComment: by one request.
+
+    Raises:
+        Refused: it surely was not moved. Unsure: it may be, or not.
+    """
+    listed = compress(nodes)
+    where = (f"Partition={partition}", f"ReqNodeList={listed}", f"AdminComment={mark}")
+    _change(commands, "update", f"JobId={job}", *where)
+
+
+def release(commands: Commands, job: str) -> None:
+    """A job that is held may start at once.
+
+    Raises:
+        Refused: it is not released. Unsure: it may be, or not.
+    """
+    _change(commands, "release", job)
+    _change(commands, "update", f"JobId={job}", "StartTime=now")
+
+
+def requeue_and_hold(commands: Commands, job: str) -> None:
+    """A job that runs is stopped, and is held then.
+
+    Raises:
+        Refused: it is not stopped. Unsure: it may be, or not.
+    """
+    _change(commands, "requeuehold", job)
+
+
+def cancel(commands: Commands, job: str) -> None:
+    """A job ends.
+
+    Raises:
+        Refused: it had ended. Unsure: it may have, or not.
+    """
+    answer = commands.run("scancel", job)
+    if answer.code != 0 or answer.errors:
+        raise _failure("scancel", answer)
+
+
+def _change(commands: Commands, verb: str, *words: str) -> None:
+    answer = commands.run("scontrol", verb, *words)
+    if answer.code != 0 or answer.errors:
+        raise _failure(f"scontrol {verb}", answer)
+
+
+def _failure(command: str, answer: Answer) -> Exception:
     said = answer.errors.casefold()
-    if answer.code == 0 and not said:
-        return
     if any(words in said for words in _DENIED):
-        raise Refused(f"{answer.errors:.200}; run the daemon as root, as SlurmUser or as an operator of Slurm")
-    if any(words in said for words in _TOO_LATE):
-        raise Refused(f"{answer.errors:.200}")
-    raise Unsure(f"scontrol update failed with {answer.code}: {answer.errors[:200] or 'it said nothing'}")
+        return Refused(f"{answer.errors:.200}; run the daemon as root, as SlurmUser or as an operator of Slurm")
+    if any(words in said for words in (*_TOO_LATE, *_IMPOSSIBLE)):
+        return Refused(f"{answer.errors:.200}")
+    return Unsure(f"{command} failed with {answer.code}: {answer.errors[:200] or 'it said nothing'}")

@@ -1,12 +1,12 @@
 """What Slurm lists, as jobs that are the same from one look to the next."""
 
-import re
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from pointsman.live.backends.facts import Phase
+from pointsman.live.backends.slurm.array_tasks import task_ids, unit_of
 from pointsman.live.backends.slurm.records import Controller, SlurmJob, Snapshot
 from pointsman.live.observe.sight import Run, SeenJob, Sight
 from pointsman.live.world.kind import Kind
@@ -26,9 +26,6 @@ ENDS: Final = {
 """Of Slurm's words for how jobs end; all others are failures."""
 SKEW_S: Final = 5.0
 """The controller's clock may differ from ours by that much unheeded: it is told in whole seconds."""
-MOST_TASKS: Final = 1_000
-"""Tasks of an array that wait and are seen one by one; the others are not until these have begun."""
-_WAITING_TASKS: Final = re.compile(r"(?P<array>\d+)_\[(?P<tasks>[\d,:-]+)(?:%\d+)?\]")
 
 
 @dataclass
@@ -94,31 +91,11 @@ def seen_job(key: str, id_: str, record: SlurmJob, gpus: int) -> SeenJob:
     if record.phase == Phase.ENDED:
         ended = ENDS.get(record.state, JobState.FAILED)
     return SeenJob(
-        key, id_, submit_ms or 0, _kind_of(record, gpus), record.uid, record.name,
+        key, id_, submit_ms or 0, _kind_of(record, gpus), record.nodes_asked, record.uid, record.name,
         None if record.time_limit_s is None else round(1000 * record.time_limit_s), record.priority, record.nice,
         unit_of(record.id), record.requeues,
         "" if record.reason in FREE else record.reason, _run_of(record, gpus), ended, end_ms,
     )  # fmt: skip
-
-
-def task_ids(id_: str) -> list[str]:
-    """``8_4``, ``8_5`` of ``8_[4-5%2]``; the id itself of any other."""
-    found = _WAITING_TASKS.fullmatch(id_)
-    if found is None:
-        return [id_]
-    tasks: list[str] = []
-    for part in found["tasks"].split(","):
-        span, _, step = part.partition(":")
-        first, _, last = span.partition("-")
-        numbers = range(int(first), int(last or first) + 1, int(step or 1))
-        tasks += [f"{found['array']}_{number}" for number in numbers[: MOST_TASKS - len(tasks)]]
-    return tasks
-
-
-def unit_of(id_: str) -> str:
-    """By which `scontrol` changes the priority of a job: its id, or that of an array whose tasks wait."""
-    found = _WAITING_TASKS.fullmatch(id_)
-    return id_ if found is None else found["array"]
 
 
 def _is_same(known: _Known, record: SlurmJob) -> bool:

@@ -1,0 +1,178 @@
+"""Attempts as jobs of Slurm, which their users submit: they wait in a partition that is down, the gate, and are moved
+to nodes by name. Slurm runs them, and enforces their time limits.
+"""
+
+import re
+import secrets
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from pointsman.cluster import Cluster
+from pointsman.live.backends.facts import (
+    AttemptFact,
+    AttemptId,
+    Exit,
+    Launch,
+    NodeFact,
+    Observation,
+    Phase,
+    Refused,
+    Stop,
+    Unsure,
+)
+from pointsman.live.backends.protocol import Patience
+from pointsman.live.backends.slurm.array_tasks import task_ids
+from pointsman.live.backends.slurm.changes import cancel, move, release, requeue_and_hold
+from pointsman.live.backends.slurm.commands import Commands
+from pointsman.live.backends.slurm.reader import Reader
+from pointsman.live.backends.slurm.records import SlurmJob, SlurmNode, Snapshot
+from pointsman.types import NodeState
+
+_MARK: Final = re.compile(r"pointsman:(?P<store>[0-9a-f]+):(?P<job>\d+):(?P<attempt>\d+):(?P<restarts>\d+)")
+_LAUNCH_FAILED: Final = "launch failed"
+
+
+class Mark(NamedTuple):
+    """What is written into AdminComment of a job when it is launched."""
+
+    attempt: AttemptId
+    restarts: int
+    """As of then: if there are more, the attempt is over."""
+
+
+@dataclass(frozen=True)
+class Partitions:
+    """Where jobs wait, and where they run."""
+
+    gate: str = "inbox"
+    """Its State is DOWN."""
+    target: str = "gpu"
+
+
+class SlurmBackend:
+    """Slurm's jobs are known again by their marks, which name the store in `folder`."""
+
+    def __init__(
+        self, cluster: Cluster, folder: Path, partitions: Partitions, commands: Commands | None = None
+    ) -> None:
+        self.cluster, self.partitions = cluster, partitions
+        self.patience = Patience(start_ms=120_000, lost_ms=60_000, stop_ms=120_000)
+        self._commands = commands or Commands()
+        self._reader = Reader(self._commands)
+        self._store = _name_of(folder / "slurm-mark")
+        self._launched: dict[str, Mark] = {}
+        self.seen: Snapshot | None = None
+        """What was seen last."""
+
+    def describe(self) -> Cluster:
+        return self.cluster
+
+    def observe(self) -> Observation:
+        expected = [] if self.seen is None else [job.number for job in self.seen.jobs if self.mark_of(job)]
+        self.seen = self._reader.look(expected)
+        facts = [_fact(mark, job) for job in self.seen.jobs if (mark := self.mark_of(job)) is not None]
+        nodes = tuple(self._node_fact(node) for node in self.seen.nodes if node.gpus)
+        return Observation(tuple(facts), nodes, self.seen.complete, round(1000 * self.seen.unix_s))
+
+    def remember(self, id_: str, attempt: AttemptId, restarts: int = 0) -> None:
+        """A job was launched, and is known even if Slurm has forgotten its mark."""
+        self._launched[id_] = Mark(attempt, restarts)
+
+    def mark_of(self, job: SlurmJob) -> Mark | None:
+        """That of the attempt for which a job was launched last; None if it never was, or by another store."""
+        found = _MARK.fullmatch(job.admin_comment)
+        if found is None or found["store"] != self._store:
+            return None if self.is_at_gate(job) else self._launched.get(job.id)
+        return Mark(AttemptId(int(found["job"]), int(found["attempt"])), int(found["restarts"]))
+
+    def is_at_gate(self, job: SlurmJob) -> bool:
+        """Whether a job waits to be launched."""
+        return job.phase == Phase.ACCEPTED and job.partitions == (self.partitions.gate,)
+
+    def _node_fact(self, node: SlurmNode) -> NodeFact:
+        """A node with jobs of others takes none of ours: which GPUs they will leave when is not known."""
+        assert self.seen is not None
+        mine = [part for job in self.seen.jobs if self._runs(job) for part in job.held]
+        ours = sum(part.count or 0 for part in mine if part.node == node.name)
+        if node.state == NodeState.UP and node.gpus_in_use > ours:
+            return NodeFact(node.name, NodeState.DRAIN, "jobs of others have GPUs there")
+        return NodeFact(node.name, node.state, node.reason)
+
+    def _runs(self, job: SlurmJob) -> bool:
+        return job.phase == Phase.RUNNING and self.mark_of(job) is not None
+
+    def launch(self, launch: Launch) -> None:
+        (id_,) = launch.command
+        job = self._job(id_)
+        mark = Mark(launch.id, job.restarts)
+        if self.mark_of(job) == mark and not self.is_at_gate(job):
+            return  # it is there
+        comment = f"pointsman:{self._store}:{launch.id.job}:{launch.id.attempt}:{job.restarts}"
+        self._launched[id_] = mark
+        move(self._commands, id_, self.partitions.target, [node for node, _ in launch.parts], comment)
+        if job.priority == 0:
+            release(self._commands, id_)
+
+    def _job(self, id_: str) -> SlurmJob:
+        """As it was seen last.
+
+        Raises:
+            Refused: it is not there any more.
+        """
+        for job in self.seen.jobs if self.seen is not None else ():
+            if job.phase != Phase.ENDED and id_ in task_ids(job.id):
+                return job
+        raise Refused(f"Slurm has no job {id_} that has not ended")
+
+    def stop(self, attempt: AttemptId, how: Stop) -> None:
+        for job in self._marked(attempt.job):
+            mark = self.mark_of(job)
+            if mark is None or mark.attempt != attempt:
+                continue
+            if job.phase == Phase.RUNNING:
+                with suppress(Refused):
+                    requeue_and_hold(self._commands, job.id)
+            elif job.phase == Phase.ACCEPTED and job.restarts == mark.restarts:
+                with suppress(Refused):
+                    move(self._commands, job.id, self.partitions.gate, [], "")
+
+    def forget(self, attempts: Iterable[AttemptId], jobs: Iterable[int]) -> None:
+        for number in jobs:
+            for job in self._marked(number):
+                if job.phase == Phase.ACCEPTED:
+                    with suppress(Refused, Unsure):
+                        cancel(self._commands, job.id)
+
+    def _marked(self, number: int) -> list[SlurmJob]:
+        """Slurm's jobs with the mark of one of ours."""
+        seen = () if self.seen is None else self.seen.jobs
+        return [job for job in seen if (mark := self.mark_of(job)) is not None and mark.attempt.job == number]
+
+    def progress(self, job: int) -> float | None:
+        return None
+
+    def close(self) -> None:
+        """There is nothing to let go of."""
+
+
+def _fact(mark: Mark, job: SlurmJob) -> AttemptFact:
+    """What a job says of the attempt for which it was launched."""
+    began_ms, ended_ms = (None if s is None else 1000 * s for s in (job.start_unix_s, job.end_unix_s))
+    if job.phase == Phase.ENDED and job.restarts == mark.restarts:
+        code, signal = job.ending
+        return AttemptFact(mark.attempt, Phase.ENDED, (), Exit(code, signal or None), began_ms, ended_ms)
+    if job.restarts > mark.restarts or job.phase == Phase.ENDED:
+        return AttemptFact(mark.attempt, Phase.ENDED, (), Exit(None, 15, asked=True, detail="it was requeued"))
+    if job.phase == Phase.ACCEPTED and job.reason.startswith(_LAUNCH_FAILED):
+        return AttemptFact(mark.attempt, Phase.ENDED, (), Exit(ran=False, detail=job.reason))
+    return AttemptFact(mark.attempt, job.phase, (), None, began_ms if job.phase == Phase.RUNNING else None)
+
+
+def _name_of(place: Path) -> str:
+    """A name of a store that no other has."""
+    if not place.exists():
+        place.write_text(secrets.token_hex(4))
+    return place.read_text().strip()

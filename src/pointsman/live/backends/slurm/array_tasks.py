@@ -1,0 +1,28 @@
+"""Tasks of arrays that wait, which Slurm lists as one job."""
+
+import re
+from typing import Final
+
+MOST_TASKS: Final = 1_000
+"""Tasks of an array that wait and are seen one by one; the others are not until these have begun."""
+_WAITING_TASKS: Final = re.compile(r"(?P<array>\d+)_\[(?P<tasks>[\d,:-]+)(?:%\d+)?\]")
+
+
+def task_ids(id_: str) -> list[str]:
+    """``8_4``, ``8_5`` of ``8_[4-5%2]``; the id itself of any other."""
+    found = _WAITING_TASKS.fullmatch(id_)
+    if found is None:
+        return [id_]
+    tasks: list[str] = []
+    for part in found["tasks"].split(","):
+        span, _, step = part.partition(":")
+        first, _, last = span.partition("-")
+        numbers = range(int(first), int(last or first) + 1, int(step or 1))
+        tasks += [f"{found['array']}_{number}" for number in numbers[: MOST_TASKS - len(tasks)]]
+    return tasks
+
+
+def unit_of(id_: str) -> str:
+    """By which `scontrol` changes the priority of a job: its id, or that of an array whose tasks wait."""
+    found = _WAITING_TASKS.fullmatch(id_)
+    return id_ if found is None else found["array"]

@@ -1,0 +1,111 @@
+"""The owner of a cluster on which Slurm runs the jobs, and this daemon says which start, and where."""
+
+from typing import Final, NoReturn
+
+from pointsman.errors import InputError, UsageError
+from pointsman.live.backends.slurm.acting import SlurmBackend
+from pointsman.live.backends.slurm.records import Snapshot
+from pointsman.live.control.orders import JobOrder, Order, Verb
+from pointsman.live.daemon.daemon import Daemon
+from pointsman.live.daemon.setting import ACTED
+from pointsman.live.daemon.submission import Submission
+from pointsman.live.observe.sight import SeenJob
+from pointsman.live.observe.slurm.sighting import Sighting
+from pointsman.live.records.job import Job
+from pointsman.live.world.kind import Kind
+from pointsman.types import JobState
+
+ALL: Final = "*"
+"""In place of the QOS whose jobs may be preempted: all of them."""
+SLACK_MS: Final = 600_000
+"""Slurm ends a job that has run for as long as it may; if it has not after so much longer, the daemon has it end."""
+
+
+class ActingDaemon(Daemon):
+    """Its jobs are those that wait at the gate; users submit, hold and cancel them by Slurm's commands."""
+
+    sort = ACTED
+
+    def _recover(self) -> None:
+        super()._recover()
+        self.slurm: SlurmBackend = self.backend  # ty: ignore
+        self._sighting, self._seen = Sighting(), None
+        self._rows = {job.request_key: row for row, job in self.loop.jobs.items() if job.request_key is not None}
+        self._sighting.recall(dict.fromkeys(self._rows, False))
+        for attempt in self.loop.attempts.values():
+            self.slurm.remember(self.loop.jobs[attempt.id.job].command[0], attempt.id)
+        self._left_out: set[str] = set()
+
+    _seen: Snapshot | None
+
+    async def submit(self, submission: Submission, uid: int) -> int:
+        self._refuse()
+
+    def _refuse(self) -> NoReturn:
+        raise UsageError("this daemon starts jobs that are submitted to Slurm: use sbatch")
+
+    def _bring(self) -> tuple[list[Job], list[Order]]:
+        """Jobs that have come to the gate, and what their users did with those that wait."""
+        snapshot = self.slurm.seen
+        if snapshot is None or snapshot is self._seen:
+            return [], []
+        self._seen = snapshot
+        sight = self._sighting.sight(snapshot)
+        self._rows = {job.request_key: row for row, job in self.loop.jobs.items() if job.request_key is not None}
+        jobs = [job for seen in sight.jobs.values() if (job := self._job_at_gate(seen)) is not None]
+        orders = [order for seen in sight.jobs.values() if (order := self._wish(seen)) is not None]
+        return jobs, orders
+
+    def _job_at_gate(self, seen: SeenJob) -> Job | None:
+        waits = seen.ended is None and seen.run is None and seen.kind.partition == self.slurm.partitions.gate
+        if not waits or seen.key in self._rows or seen.key in self._left_out:
+            return None
+        kind = self._kind_of(seen)
+        try:
+            if kind is None:
+                raise InputError("it does not say how many GPUs it takes of each node")
+            number = self.roster.admit(kind)
+        except InputError as error:
+            self._left_out.add(seen.key)
+            with self.store.turn():
+                said = f"job {seen.shown} stays at the gate, because it cannot be placed: {error.cause}"
+                self.loop.alarms.sound(said, self.clock.now_ms())
+            return None
+        pinned = not (seen.requeues and self._may_preempt(kind.queue))
+        limit_ms = seen.limit_ms
+        ask = self.roster.ask(number, priority=seen.priority, limit_ms=limit_ms, pinned=pinned)
+        return Job(
+            ask, kind, number, seen.name, None if limit_ms is None else limit_ms + SLACK_MS, held=_is_held(seen),
+            requeues=not pinned, command=(seen.shown,), uid=seen.uid, request_key=seen.key, shown=seen.shown,
+        )  # fmt: skip
+
+    def _may_preempt(self, qos: str | None) -> bool:
+        """Whether jobs of a QOS may be preempted."""
+        allowed = self.setting.preempts or frozenset()
+        return ALL in allowed or qos in allowed
+
+    def _kind_of(self, seen: SeenJob) -> Kind | None:
+        """Its kind, in the partition in which it will run; None if Slurm would choose how many GPUs of each node."""
+        kind = seen.kind._replace(partition=self.slurm.partitions.target)
+        if kind.gpus_per_node is not None:
+            return kind
+        return kind._replace(nodes_requested=1, gpus_per_node=kind.gpus) if seen.nodes == 1 else None
+
+    def _wish(self, seen: SeenJob) -> Order | None:
+        row = self._rows.get(seen.key)
+        if row is None:
+            return None
+        if seen.ended == JobState.CANCELLED or (seen.ended is not None and self.loop.attempt_of(row) is None):
+            return JobOrder(Verb.CANCEL, row, seen.uid)
+        if (
+            seen.run is None
+            and seen.kind.partition == self.slurm.partitions.gate
+            and _is_held(seen) != (row in self.loop.held)
+        ):
+            return JobOrder(Verb.HOLD if _is_held(seen) else Verb.RELEASE, row, seen.uid)
+        return None
+
+
+def _is_held(seen: SeenJob) -> bool:
+    """Whether its user, or anything but the gate, holds it."""
+    return seen.held not in ("", "PartitionDown", "PartitionInactive")
