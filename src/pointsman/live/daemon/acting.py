@@ -73,7 +73,7 @@ class ActingDaemon(Daemon):
             return None
         pinned = not (seen.requeues and self._may_preempt(kind.queue))
         limit_ms = seen.limit_ms
-        ask = self.roster.ask(number, priority=seen.priority, limit_ms=limit_ms, pinned=pinned)
+        ask = self.roster.ask(number, limit_ms=limit_ms, pinned=pinned)
         return Job(
             ask, kind, number, seen.name, None if limit_ms is None else limit_ms + SLACK_MS, held=_is_held(seen),
             requeues=not pinned, command=(seen.shown,), uid=seen.uid, request_key=seen.key, shown=seen.shown,

@@ -29,6 +29,7 @@ from pointsman.live.backends.slurm.changes import cancel, move, release, requeue
 from pointsman.live.backends.slurm.commands import Commands
 from pointsman.live.backends.slurm.reader import Reader
 from pointsman.live.backends.slurm.records import SlurmJob, SlurmNode, Snapshot
+from pointsman.live.backends.slurm.states import state_of_end
 from pointsman.types import NodeState
 
 _MARK: Final = re.compile(r"pointsman:(?P<store>[0-9a-f]+):(?P<job>\d+):(?P<attempt>\d+):(?P<restarts>\d+)")
@@ -161,14 +162,16 @@ class SlurmBackend:
 def _fact(mark: Mark, job: SlurmJob) -> AttemptFact:
     """What a job says of the attempt for which it was launched."""
     began_ms, ended_ms = (None if s is None else 1000 * s for s in (job.start_unix_s, job.end_unix_s))
-    if job.phase == Phase.ENDED and job.restarts == mark.restarts:
-        code, signal = job.ending
-        return AttemptFact(mark.attempt, Phase.ENDED, (), Exit(code, signal or None), began_ms, ended_ms)
-    if job.restarts > mark.restarts or job.phase == Phase.ENDED:
+    if job.phase == Phase.RUNNING:  # which it does until its GPUs are free, even if it is requeued
+        return AttemptFact(mark.attempt, Phase.RUNNING, (), None, began_ms)
+    if job.restarts > mark.restarts:
         return AttemptFact(mark.attempt, Phase.ENDED, (), Exit(None, 15, asked=True, detail="it was requeued"))
-    if job.phase == Phase.ACCEPTED and job.reason.startswith(_LAUNCH_FAILED):
+    if job.phase == Phase.ENDED:
+        exit_ = Exit(job.ending.code, job.ending.signal or None, state=state_of_end(job.state))
+        return AttemptFact(mark.attempt, Phase.ENDED, (), exit_, began_ms, ended_ms)
+    if job.reason.startswith(_LAUNCH_FAILED):
         return AttemptFact(mark.attempt, Phase.ENDED, (), Exit(ran=False, detail=job.reason))
-    return AttemptFact(mark.attempt, job.phase, (), None, began_ms if job.phase == Phase.RUNNING else None)
+    return AttemptFact(mark.attempt, Phase.ACCEPTED)
 
 
 def _name_of(place: Path) -> str:
