@@ -108,6 +108,16 @@ def start(
         list[str] | None,
         typer.Option(metavar="QOS", help="With --act, QOS whose jobs may be preempted; '*': all. Repeatable."),
     ] = None,
+    preemptions_a_day: Annotated[
+        int | None, typer.Option(metavar="N", min=0, help="Preemptions within 24 hours, after which there are no more.")
+    ] = None,
+    preemptions_a_job: Annotated[
+        int | None, typer.Option(metavar="N", min=0, help="Preemptions of a job, after which it is preempted no more.")
+    ] = None,
+    most_wait: Annotated[
+        str | None,
+        typer.Option(metavar="DURATION", help="Total waiting time of a job, after which it is preempted no more."),
+    ] = None,
     partition: Annotated[
         list[str] | None,
         typer.Option("--partition", metavar="NAME", help="With --advise, partition whose jobs it is for. Repeatable."),
@@ -128,6 +138,7 @@ def start(
     from pointsman.errors import UsageError
     from pointsman.live.client.connection import own_folder, own_socket
     from pointsman.live.client.options import whole_name
+    from pointsman.live.control.limits import Limits
     from pointsman.live.daemon.setting import Setting
 
     try:
@@ -159,6 +170,11 @@ def start(
         compile=lambda name: prepare_code([name, FALLBACK], questions=True, more=CORE),  # a turn may not wait for that
         poll_s=poll or _POLL_S,
         longest_turn_s=longest_turn,
+        limits=Limits(
+            preemptions_a_day,
+            preemptions_a_job,
+            None if most_wait is None else round(1000 * _seconds("--most-wait", most_wait)),
+        ),
     )
     if simulate is not None:
         setting = _simulate(setting, simulate)
