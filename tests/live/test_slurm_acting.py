@@ -1,11 +1,15 @@
 """A policy decides on a real Slurm: jobs wait at its gate, and are started where the policy says."""
 
+import os
 import random
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
+
+from tests.cli.command import pointsman
 
 from .daemons import RunningDaemon, wait_for
 from .slurm_cluster import SlurmCluster, slurm_cluster, wait_until
@@ -136,3 +140,41 @@ def test_daemons_and_controllers_may_die(slurm: SlurmCluster, tmp_path: Path, ki
         if not kills_controller:
             assert len(done) == len(jobs)
             assert {found[job]["state"] for job in jobs} == {"COMPLETED"}
+
+
+@pytest.mark.parametrize("dies", [False, True])
+def test_the_queue_is_handed_back(slurm: SlurmCluster, tmp_path: Path, dies: bool) -> None:
+    """Slurm starts all that waits, in its own order, also what was preempted."""
+    options = ("--policy", "las", "--set", "las.thresholds_gpu_s=[40]", "--preempt-qos", "*")
+    with actor(slurm, tmp_path / "d", *options) as daemon:
+        wide = submit(slurm, "--nodes=4", "--gpus-per-node=8", seconds=5)
+        slurm.wait(wide, "RUNNING")
+        small = [submit(slurm, "--nodes=4", "--gpus-per-node=8", seconds=0.5) for _ in range(3)]
+        wait_for(lambda: rows(daemon, "SELECT 1 FROM attempts WHERE cause = 'preempt'"))
+        if dies:
+            daemon.kill()
+        stopped = daemon.type(
+            "live",
+            "stop",
+            "--hand-back",
+            "--state",
+            str(daemon.folder / "state"),
+            PATH=slurm.path,
+            SLURM_CONF=slurm.environment["SLURM_CONF"],
+        )
+        assert stopped.returncode == 0, stopped.stderr
+        daemon.process.wait(20)
+        wait_until(lambda: slurm.call("squeue", "--noheader"), "", within_s=60)
+        assert sorted(job for what, job, _ in ran(slurm) if what == "end") == sorted([wide, *small])
+        assert slurm.call("squeue", "--noheader", "--states=all", "--format=%T").split() == ["COMPLETED"] * 4
+
+
+def test_what_is_missing_is_named_with_the_line_to_add(slurm: SlurmCluster, tmp_path: Path) -> None:
+    environment = {"PATH": slurm.path, "SLURM_CONF": slurm.environment["SLURM_CONF"]}
+    with patch.dict(os.environ, environment):
+        good = pointsman("live", "check", "--backend", "slurm", "--act")
+        bad = pointsman("live", "check", "--backend", "slurm", "--act", "--gate", "nowhere", "--target", "inbox")
+    assert good.returncode == 0 and "wrong" not in good.stdout
+    assert bad.returncode == 2
+    assert "add 'PartitionName=nowhere Nodes=ALL MaxTime=INFINITE State=DOWN' to slurm.conf" in bad.stdout
+    assert "wrong: partition 'inbox', in which jobs are to run, is DOWN" in bad.stdout

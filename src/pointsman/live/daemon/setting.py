@@ -18,6 +18,8 @@ SORT: Final = "sort"
 """Under which names a store keeps by which policy it goes on, and what becomes of its jobs."""
 
 RUN, SIMULATED, OBSERVED, ACTED = "run", "simulated", "observed", "acted"
+PARTITIONS: Final = "partitions"
+"""Under which name the store of a daemon that starts Slurm's jobs keeps where they wait and run."""
 SORTS: Final = {
     RUN: "really run",
     SIMULATED: "are simulated",
