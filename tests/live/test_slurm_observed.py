@@ -1,6 +1,7 @@
 """Daemons that observe a real Slurm, and advise it."""
 
 import json
+import re
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -109,6 +110,28 @@ def test_daemons_and_controllers_may_die(slurm: SlurmCluster, tmp_path: Path) ->
         assert daemon.process.poll() is None
         status = daemon.get("/status")
         assert (status["gpus_allocated"], status["pending"], status["running"]) == (0, 0, 0)
+
+
+def test_the_policy_and_the_cluster_may_change(slurm: SlurmCluster, tmp_path: Path) -> None:
+    """Under way and between two daemons; jobs that do not fit any more come anew."""
+    runs = slurm.submit("--nodes=1", "--gpus-per-node=8", "--nodelist=gpu4")
+    waits = slurm.submit("--nodes=4", "--gpus-per-node=8")
+    with observer(slurm, tmp_path / "d", "--observe", "--policy", "gittins") as daemon:
+        wait_for(lambda: {runs, waits} <= {*book(daemon)})
+        changed = daemon.type("live", "policy", "las")
+        assert changed.returncode == 0, changed.stderr
+        daemon.end()
+        daemon.options = ("--observe", "--policy", "fifo")
+        daemon.begin()
+        assert daemon.get("/status")["policy"] == "fifo"
+        daemon.end()
+        slurm.call("scancel", runs, waits)
+        slurm.rewrite(lambda conf: re.sub("NodeName=gpu4 .*|,gpu4", "", conf).replace("=gpu N", "=a100 N"))
+        stays = slurm.submit("--nodes=1", "--gpus-per-node=8")
+        daemon.begin()
+        wait_for(lambda: daemon.get("/status")["gpus_allocated"] == 8)
+        assert {job for job, row in book(daemon).items() if row["state"] is None} == {stays}
+        assert daemon.get("/status")["gpus"] == 24
 
 
 def test_advice_is_taken_and_taken_back(slurm: SlurmCluster, tmp_path: Path) -> None:

@@ -5,8 +5,10 @@ from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, NoReturn, Protocol
 
-from pointsman.errors import PointsmanError, UsageError
+from pointsman.cluster import Cluster
+from pointsman.errors import PointsmanError, RunError, UsageError
 from pointsman.live.backends.facts import Refused, Unsure
+from pointsman.live.control.alarms import Alarms
 from pointsman.live.control.orders import Order
 from pointsman.live.daemon.daemon import Daemon
 from pointsman.live.daemon.forecaster import Forecaster
@@ -16,6 +18,7 @@ from pointsman.live.forecast.whatif import Change
 from pointsman.live.observe.advising import Advice, Advised, Adviser, note_taken_back, to_take_back
 from pointsman.live.observe.loop import Looks, ObservingLoop
 from pointsman.live.observe.sight import Cost
+from pointsman.live.records.seat_records import end_all
 from pointsman.live.world.roster import Deciding
 
 COST_S: Final = 60.0
@@ -62,6 +65,22 @@ class ObservingDaemon(Daemon):
         self.loop.owner = self
         self.watching: Watching = self.backend  # ty: ignore
         self.watching.begin(self.loop.keys())
+
+    def _take_seats(self, cluster: Cluster, deciding: Deciding) -> None:
+        try:
+            super()._take_seats(cluster, deciding)
+        except (UsageError, RunError):
+            if not self._can_decide(cluster, deciding):
+                raise
+            self._forget_jobs()
+            super()._take_seats(cluster, deciding)
+
+    def _forget_jobs(self) -> None:
+        """Nodes, GPUs or partitions that jobs have are not there any more: as they are seen, they come anew."""
+        with self.store.turn():
+            now_ms = end_all(self.store)
+            said = "nodes or partitions have changed so that jobs do not fit any more: all jobs are taken in anew"
+            Alarms(self.store).sound(said, now_ms)
 
     def _resolve_deciding(self, last: Deciding | None) -> Deciding:
         return replace(super()._resolve_deciding(last), observes=self.setting.observes)

@@ -16,6 +16,8 @@ class Run(NamedTuple):
     """(node, how many of its GPUs)."""
     end_unix_ms: int | None = None
     """None: it runs."""
+    restarts: int = 0
+    """How often its job had been started before."""
 
 
 @dataclass(frozen=True)
