@@ -23,6 +23,8 @@ from pointsman.live.world.roster import Deciding
 
 COST_S: Final = 60.0
 """Between two times that it is noted what looking costs."""
+TROUBLE_S: Final = 15.0
+"""What keeps us from looking so long is told."""
 WORTH_S: Final = 3600.0
 """Between two times that it is worked out what the policy would change."""
 FIRST_S: Final = 120.0
@@ -38,6 +40,9 @@ INSERT INTO looks VALUES (?, ?, ?, ?) ON CONFLICT (hour, command) DO UPDATE SET
 
 class Watching(Looks, Advised, Protocol):
     """What looks, all the time."""
+
+    trouble: str
+    """Why the last look showed nothing; empty if it did."""
 
     @property
     def interval_s(self) -> float:
@@ -97,7 +102,7 @@ class ObservingDaemon(Daemon):
 
     def beside(self, forecaster: Forecaster) -> list[Coroutine[Any, Any, None]]:
         """What it does besides turns."""
-        tasks = [self.note_costs(), self.note_worths(forecaster)]
+        tasks = [self.note_costs(), self.note_worths(forecaster), self.note_trouble()]
         return tasks if self.setting.advises is None else [*tasks, self.advise(forecaster)]
 
     async def advise(self, forecaster: Forecaster) -> None:
@@ -133,7 +138,7 @@ class ObservingDaemon(Daemon):
         for advice in planned:
             try:
                 await asyncio.to_thread(self.watching.set_nice, advice.unit, advice.nice)
-            except (Refused, Unsure) as error:
+            except (Refused, Unsure, PointsmanError) as error:
                 self._alarm(f"the nice value of {advice.unit} was not set: {error}")
                 failed.append(advice)
         return failed
@@ -150,6 +155,18 @@ class ObservingDaemon(Daemon):
             rows = [(hour, kind, *cost) for kind, cost in self.watching.costs().items()]
             with self.store.turn():
                 self.store.connection.executemany(_ADD_COST, rows)
+
+    async def note_trouble(self) -> None:
+        """Say so if nothing can be seen for more than a moment, once for each cause."""
+        last = said = ""
+        while True:
+            await asyncio.sleep(TROUBLE_S)
+            last, before = self.watching.trouble, last
+            if not last:
+                said = ""
+            elif last == before != said:
+                said = last
+                self._alarm(f"{self.watching.title} cannot be observed: {said}")
 
     async def note_worths(self, forecaster: Forecaster) -> None:
         """Keep what the policy would change from now on, hour by hour."""

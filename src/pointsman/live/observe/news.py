@@ -98,7 +98,8 @@ def _is_same(run: Run, known: KnownJob) -> bool:
         return False
     if known.is_recalled:
         return run.begin_unix_ms - known.run.begin_unix_ms < SAME_MS
-    return run.restarts == known.run.restarts and {*run.gpus} <= {*known.run.gpus}
+    is_same = run.restarts == known.run.restarts or run.begin_unix_ms == known.run.begin_unix_ms
+    return is_same and {*run.gpus} <= {*known.run.gpus}
 
 
 def _stop_ms(job: SeenJob, known: KnownJob, now_ms: int) -> int:

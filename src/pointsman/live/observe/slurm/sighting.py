@@ -8,7 +8,7 @@ from typing import Final
 from pointsman.live.backends.facts import Phase
 from pointsman.live.backends.slurm.array_tasks import task_ids, unit_of
 from pointsman.live.backends.slurm.records import Controller, SlurmJob, Snapshot
-from pointsman.live.backends.slurm.states import state_of_end
+from pointsman.live.backends.slurm.states import STARTS, state_of_end
 from pointsman.live.observe.sight import Run, SeenJob, Sight
 from pointsman.live.world.kind import Kind
 from pointsman.types import JobState
@@ -152,7 +152,8 @@ def _kind_of(record: SlurmJob, gpus: int) -> Kind:
 
 def _run_of(record: SlurmJob, gpus: int) -> Run | None:
     """Its last run, if it has begun."""
-    if record.start_unix_s is None or record.phase not in (Phase.RUNNING, Phase.ENDED) or not record.held:
+    has_nodes = record.phase in (Phase.RUNNING, Phase.ENDED) or record.state in STARTS
+    if record.start_unix_s is None or not has_nodes or not record.held:
         return None
     each = record.gpus.per_node or gpus // len(record.held)
     parts = tuple((part.node, each if part.count is None else part.count) for part in record.held)

@@ -1,5 +1,6 @@
 """What observes a cluster that Slurm runs: a thread looks, and whoever asks gets what was seen last."""
 
+import traceback
 from collections.abc import Mapping
 from dataclasses import replace
 from threading import Event, Lock, Thread
@@ -27,7 +28,8 @@ class SlurmWatch:
         """
         self._reader, self._commands, self._sighting = reader, commands, Sighting()
         self._latest: Sight | None = None
-        self._trouble: PointsmanError | Unsure | None = None
+        self.trouble = ""
+        """Why the last look showed nothing; empty if it did."""
         self._lock, self._stop = Lock(), Event()
         self.first = reader.look()
         self._thread = Thread(target=self._look_on, daemon=True)
@@ -39,15 +41,9 @@ class SlurmWatch:
         self._thread.start()
 
     def latest(self) -> Sight | None:
-        """What was seen since the last time; None: nothing.
-
-        Raises:
-            PointsmanError: a person must mend something before Slurm can be looked at.
-        """
+        """What was seen since the last time; None: nothing."""
         with self._lock:
             seen, self._latest = self._latest, None
-            if isinstance(self._trouble, PointsmanError):
-                raise self._trouble
         return seen
 
     def costs(self) -> dict[str, Cost]:
@@ -67,11 +63,6 @@ class SlurmWatch:
         return None
 
     @property
-    def trouble(self) -> str:
-        """Why the last look showed nothing; empty if it did."""
-        return str(self._trouble or "")
-
-    @property
     def interval_s(self) -> float:
         """Between two looks, now."""
         return self._reader.pace.interval_s
@@ -83,13 +74,18 @@ class SlurmWatch:
     def _look_on(self) -> None:
         while not self._stop.wait(self._reader.pace.interval_s):
             try:
-                seen, trouble = self._sighting.sight(self._reader.look()), None
-            except (Unsure, PointsmanError) as error:
-                seen, trouble = None, error
-            with self._lock:
-                self._trouble = trouble
-                if seen is not None:
-                    self._latest = seen if self._latest is None else _joined(self._latest, seen)
+                self._keep(self._sighting.sight(self._reader.look()))
+                self.trouble = ""
+            except (Unsure, PointsmanError) as error:  # it may pass: commands are being replaced, rights are given
+                self.trouble = str(error)
+            except Exception as error:  # what nobody has thought of ends no looks
+                if self.trouble != repr(error):
+                    traceback.print_exc()
+                self.trouble = repr(error)
+
+    def _keep(self, seen: Sight) -> None:
+        with self._lock:
+            self._latest = seen if self._latest is None else _joined(self._latest, seen)
 
 
 def _joined(before: Sight, seen: Sight) -> Sight:
