@@ -17,6 +17,8 @@ _LOOK_S: Final = 0.005
 """How often a simulated cluster is looked at, whose time passes fast."""
 _POLL_S: Final = 0.1
 _LONGEST_POLL_S: Final = 60.0
+_HANDING_BACK_S: Final = 600.0
+"""As long as it may take to change the jobs of a slow Slurm one by one."""
 _ABSENT: Final = "{} is not installed: pip install 'pointsman[live]'"
 
 _Cluster = Annotated[
@@ -269,7 +271,7 @@ def stop(
     from pointsman.live.client.connection import call, own_folder
 
     try:
-        call("POST", "/stop", {"hand_back": hand_back})
+        call("POST", "/stop", {"hand_back": hand_back}, timeout_s=_HANDING_BACK_S if hand_back else 60.0)
     except BackendError:
         if not hand_back:
             raise

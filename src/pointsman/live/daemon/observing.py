@@ -1,7 +1,7 @@
 """The owner of a mirror of a cluster on which another scheduler decides."""
 
 import asyncio
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Mapping
 from dataclasses import replace
 from typing import Any, Final, NoReturn, Protocol
 
@@ -15,7 +15,7 @@ from pointsman.live.daemon.forecaster import Forecaster
 from pointsman.live.daemon.setting import OBSERVED, Setting
 from pointsman.live.daemon.submission import Submission
 from pointsman.live.forecast.whatif import Change
-from pointsman.live.observe.advising import Advice, Advised, Adviser, note_taken_back, to_take_back
+from pointsman.live.observe.advising import Advised, Adviser, hand_back
 from pointsman.live.observe.loop import Looks, ObservingLoop
 from pointsman.live.observe.sight import Cost
 from pointsman.live.records.seat_records import end_all
@@ -68,6 +68,7 @@ class ObservingDaemon(Daemon):
     def _recover(self) -> None:
         super()._recover()
         self.loop.owner = self
+        self._changing, self._hands_back = asyncio.Lock(), False
         self.watching: Watching = self.backend  # ty: ignore
         self.watching.begin(self.loop.keys())
 
@@ -108,40 +109,46 @@ class ObservingDaemon(Daemon):
     async def advise(self, forecaster: Forecaster) -> None:
         """Bring the jobs that wait into the policy's order, now and then."""
         assert self.setting.advises is not None
-        adviser = Adviser(self.store, self.setting.advises, self.roster.deciding.policy)
+        adviser, said = Adviser(self.store, self.setting.advises), ""
         while True:
             await asyncio.sleep(LOOKS * self.watching.interval_s)
-            if len(self.loop.waiting) > 1:
-                try:
-                    order = await forecaster.order()
-                except PointsmanError as error:
-                    self._alarm(f"no order could be advised: {error}")
-                    continue
-                waiting = [self.loop.waiting[row] for row in order if row in self.loop.waiting]
-                with self.store.turn():
-                    planned = adviser.plan(waiting, self.clock.now_ms())
-                failed = await self._set_all(planned)
-                with self.store.turn():
-                    adviser.forget(failed)
+            async with self._changing:
+                if self._hands_back:
+                    return
+                trouble = await self._advise_by(adviser, forecaster)
+            if trouble and trouble != said:
+                self._alarm(trouble)
+            said = trouble
 
-    async def hand_back(self) -> None:
-        """Jobs that wait have their own priorities again."""
-        planned = to_take_back(self.store)
-        failed = await self._set_all(planned)
+    async def _advise_by(self, adviser: Adviser, forecaster: Forecaster) -> str:
+        """What went wrong."""
+        if len(self.loop.waiting) < 2 or self.watching.trouble:
+            return ""
+        try:
+            order = await forecaster.order()
+        except PointsmanError as error:
+            return f"no order could be advised: {error}"
+        waiting = [self.loop.waiting[row] for row in order if row in self.loop.waiting]
+        alive = {job.shown for job in self.loop.jobs.values()}
         with self.store.turn():
-            done = [advice.unit for advice in planned if advice not in failed]
-            note_taken_back(self.store, done, self.clock.now_ms())
-
-    async def _set_all(self, planned: Sequence[Advice]) -> list[Advice]:
-        """Set these nice values; which could not be set."""
-        failed = []
+            planned = adviser.plan(waiting, alive, self.roster.deciding.policy, self.clock.now_ms())
+        trouble = ""
         for advice in planned:
             try:
-                await asyncio.to_thread(self.watching.set_nice, advice.unit, advice.nice)
+                await asyncio.to_thread(self.watching.set_nice, advice.target, advice.nice)
             except (Refused, Unsure, PointsmanError) as error:
-                self._alarm(f"the nice value of {advice.unit} was not set: {error}")
-                failed.append(advice)
-        return failed
+                trouble = trouble or f"nice values were not set: {error}"
+        return trouble
+
+    async def hand_back(self) -> None:
+        """Jobs have their own priorities again, and no others are advised any more.
+
+        Raises:
+            BackendError: some have not, or it cannot be known.
+        """
+        async with self._changing:
+            self._hands_back = True
+            await hand_back(self.store, self.watching, self.clock.now_ms())
 
     def _alarm(self, said: str) -> None:
         with self.store.turn():

@@ -142,9 +142,7 @@ class Reader:
         return Snapshot(unix_s, tuple(jobs), tuple(nodes), tuple(partitions), controller, doubts)
 
     def _ask_jobs(self) -> tuple[list[SlurmJob], Answer]:
-        mark = new_mark()
-        answer = self._commands.ask("squeue", "--local", "--all", "--states=all", QUEUE.format(mark))
-        return read_queue(answer.text, mark), answer
+        return ask_jobs(self._commands, "--states=all")
 
     def _ask_nodes(self) -> tuple[list[SlurmNode], list[SlurmPartition], Answer]:
         mark = new_mark()
@@ -214,6 +212,17 @@ class Reader:
         if known is None:
             return job
         return replace(job, held=known.held or job.held, excluded_nodes=known.excluded_nodes)
+
+
+def ask_jobs(commands: Commands, *options: str) -> tuple[list[SlurmJob], Answer]:
+    """All jobs that have not ended, or those that options say; tasks of an array together if nothing sets them apart.
+
+    Raises:
+        Unsure: no whole answer. UsageError, BackendError: a person must mend it.
+    """
+    mark = new_mark()
+    answer = commands.ask("squeue", "--local", "--all", "--array-unique", *options, QUEUE.format(mark))
+    return read_queue(answer.text, mark), answer
 
 
 def _run(job: SlurmJob) -> _Run:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pointsman.live.backends.facts import Phase
-from pointsman.live.backends.slurm.array_tasks import task_ids, unit_of
+from pointsman.live.backends.slurm.array_tasks import target_of, task_ids, unit_of
 from pointsman.live.backends.slurm.records import Controller, SlurmJob, Snapshot
 from pointsman.live.backends.slurm.states import STARTS, state_of_end
 from pointsman.live.observe.sight import Run, SeenJob, Sight
@@ -101,7 +101,7 @@ def seen_job(key: str, id_: str, record: SlurmJob, gpus: int) -> SeenJob:
     return SeenJob(
         key, id_, submit_ms or 0, _kind_of(record, gpus), record.nodes_asked, record.uid, record.name,
         None if record.time_limit_s is None else round(1000 * record.time_limit_s), record.priority, record.nice,
-        unit_of(record.id), record.requeues,
+        unit_of(record.id), target_of(record.id), record.requeues,
         "" if record.reason in FREE else record.reason, _run_of(record, gpus), ended, end_ms,
     )  # fmt: skip
 
