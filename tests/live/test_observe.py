@@ -9,8 +9,9 @@ from unittest.mock import patch
 import pytest
 
 from pointsman.live.observe.loop import RECENT_MS
-from pointsman.live.observe.sight import Sight
+from pointsman.live.observe.sight import SeenJob, Sight
 from pointsman.live.world.kind import Kind
+from pointsman.live.world.roster import Roster
 from pointsman.types import JobState
 
 from .observed import Observed, Played
@@ -192,3 +193,15 @@ def test_a_job_that_gets_other_gpus_has_them_in_the_book(tmp_path: Path) -> None
     turn_by(observer, replace(seen, jobs={key: moved}), first + 1_000)
     (attempt,) = [one for one in observer.loop.attempts.values() if one.id.job == observer.loop._rows[key]]
     assert [(node, mask.bit_count()) for node, mask in attempt.parts] == [("n0001", 1), ("n0002", 1)]
+
+
+def test_kinds_of_one_look_are_admitted_together(tmp_path: Path) -> None:
+    """A cluster with thousands of waiting jobs is taken in at once, and those that it could not run are left out."""
+    observer = observed("fifo", "gittins", tmp_path / "store", 20)
+    kinds = [Kind(gpus=1, user=f"u{number}") for number in range(200)] + [Kind(gpus=1_000, user="huge")]
+    jobs = {str(n): SeenJob(str(n), str(n), 0, kind) for n, kind in enumerate([*kinds, Kind(1, partition="elsewhere")])}
+    with patch.object(Roster, "_assemble", autospec=True, side_effect=Roster._assemble) as assembled:
+        turn_by(observer, Sight(jobs, {}, 0), 0)
+    assert assembled.call_count < 40
+    assert len(observer.loop.jobs) == 201
+    assert observer.loop._left_out == {"200"}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Final, Protocol
 
-from pointsman.errors import InputError, RunError
+from pointsman.errors import RunError
 from pointsman.live.backends.facts import AttemptId
 from pointsman.live.control.loop import ControlLoop
 from pointsman.live.control.obeying import hold
@@ -37,6 +37,12 @@ _IS_KNOWN: Final = "SELECT 1 FROM jobs WHERE uid = ? AND request_key = ?"
 _LATELY: Final = "SELECT request_key, end_ms FROM jobs WHERE end_ms IS NULL OR end_ms > ? ORDER BY id"
 LATELY_MS: Final = 3_600_000
 """For so long Slurm may list jobs that have ended."""
+_ROUGHER: Final[tuple[Callable[[Kind], Kind], ...]] = (
+    lambda kind: kind,
+    lambda kind: kind._replace(partition=None, gpu_type=None),
+    lambda kind: Kind(kind.gpus),
+)
+"""What may be left out of a kind, so that the cluster could run it."""
 BY_ANOTHER: Final = "Observed"
 """Why an attempt was started, in the table of attempts."""
 
@@ -71,6 +77,8 @@ class ObservingLoop(ControlLoop):
     decisions: Decisions = field(init=False)
     _rows: dict[str, int] = field(default_factory=dict)
     """Our numbers of the jobs that have not ended, by their keys."""
+    _kinds: dict[Kind, Kind | None] = field(default_factory=dict)
+    """As which kind one counts here; None: the cluster could not run it."""
     _left_out: set[str] = field(default_factory=set)
     """Keys of jobs that the world could not have."""
     _over: set[str] = field(default_factory=set)
@@ -131,22 +139,17 @@ class ObservingLoop(ControlLoop):
     def _admit(self, jobs: Iterable[SeenJob]) -> None:
         """The world knows the kinds of all jobs that come."""
         assert self.owner is not None
-        for job in jobs:
-            if job.key not in self._rows and job.key not in self._left_out and self._kind_of(job) is None:
-                self._left_out.add(job.key)
+        new = [job for job in jobs if job.key not in self._rows and job.key not in self._left_out]
+        kinds = [kind for kind in dict.fromkeys(job.kind for job in new) if kind not in self._kinds]
+        for rougher in _ROUGHER:  # where our cluster could not run it there
+            self.owner.roster.admit_all(rougher(kind) for kind in kinds)
+            found = {kind: rougher(kind) for kind in kinds if rougher(kind) in self.owner.roster.numbers}
+            self._kinds |= found
+            kinds = [kind for kind in kinds if kind not in found]
+        self._kinds |= dict.fromkeys(kinds)
+        self._left_out |= {job.key for job in new if self._kinds[job.kind] is None}
         if len(self.owner.roster.numbers) > len(self.world.prepared.trace):
             self.owner.grow()
-
-    def _kind_of(self, job: SeenJob) -> Kind | None:
-        """Its kind; without its partition and type of GPU, where our cluster could not run it there; None: nowhere."""
-        assert self.owner is not None
-        for kind in (job.kind, job.kind._replace(partition=None, gpu_type=None), Kind(job.kind.gpus)):
-            try:
-                self.owner.roster.admit(kind)
-            except InputError:
-                continue
-            return kind
-        return None
 
     def _follow(self, seen: Sight, now_ms: int) -> None:
         shift_ms, first_ms = now_ms - seen.unix_ms, self.world.now_ms
@@ -218,7 +221,7 @@ class ObservingLoop(ControlLoop):
 
     def _come(self, piece: Piece, at_ms: int) -> None:
         assert piece.job is not None and self.owner is not None
-        seen, kind = piece.job, self._kind_of(piece.job)
+        seen, kind = piece.job, self._kinds[piece.job.kind]
         assert kind is not None
         limit_ms, number = seen.limit_ms or NO_LIMIT_MS, self.owner.roster.numbers[kind]
         ask = self.owner.roster.ask(number, limit_ms=limit_ms, pinned=not seen.requeues)
