@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Final, Protocol
 
-from pointsman.errors import InputError, RunError
+from pointsman.errors import RunError
 from pointsman.live.backends.facts import AttemptId
 from pointsman.live.control.loop import ControlLoop
 from pointsman.live.control.obeying import hold
@@ -17,7 +17,7 @@ from pointsman.live.forecast.present import ran_by_row
 from pointsman.live.observe.decisions import Decisions, Tale
 from pointsman.live.observe.news import KnownJob, Piece, What, news
 from pointsman.live.observe.seats import free_gpus
-from pointsman.live.observe.sight import SeenJob, Sight
+from pointsman.live.observe.sight import Run, SeenJob, Sight
 from pointsman.live.records.book import Attempt, Cause, Stage
 from pointsman.live.records.job import Job
 from pointsman.live.world.kind import Kind
@@ -37,6 +37,12 @@ _IS_KNOWN: Final = "SELECT 1 FROM jobs WHERE uid = ? AND request_key = ?"
 _LATELY: Final = "SELECT request_key, end_ms FROM jobs WHERE end_ms IS NULL OR end_ms > ? ORDER BY id"
 LATELY_MS: Final = 3_600_000
 """For so long Slurm may list jobs that have ended."""
+_ROUGHER: Final[tuple[Callable[[Kind], Kind], ...]] = (
+    lambda kind: kind,
+    lambda kind: kind._replace(partition=None, gpu_type=None),
+    lambda kind: Kind(kind.gpus),
+)
+"""What may be left out of a kind, so that the cluster could run it."""
 BY_ANOTHER: Final = "Observed"
 """Why an attempt was started, in the table of attempts."""
 
@@ -71,10 +77,14 @@ class ObservingLoop(ControlLoop):
     decisions: Decisions = field(init=False)
     _rows: dict[str, int] = field(default_factory=dict)
     """Our numbers of the jobs that have not ended, by their keys."""
+    _kinds: dict[Kind, Kind | None] = field(default_factory=dict)
+    """As which kind one counts here; None: the cluster could not run it."""
     _left_out: set[str] = field(default_factory=set)
     """Keys of jobs that the world could not have."""
     _over: set[str] = field(default_factory=set)
     """Keys of jobs that have ended, and are still shown."""
+    _runs: dict[int, Run] = field(default_factory=dict)
+    """Those of the jobs that run, as they were seen when they began, by our numbers."""
     waiting: dict[int, SeenJob] = field(default_factory=dict)
     """The jobs that wait and could start, as they were seen last, by our numbers."""
     _changed_ms: int = 0
@@ -117,6 +127,9 @@ class ObservingLoop(ControlLoop):
         """The world is as of now; others decide."""
         self._advance(now_ms)
 
+    def act(self) -> None:
+        """Nothing: others do."""
+
     def _advance(self, now_ms: int) -> None:
         self.store.note(now_ms, "advance", 0)
         self._decide(now_ms)
@@ -126,28 +139,24 @@ class ObservingLoop(ControlLoop):
     def _admit(self, jobs: Iterable[SeenJob]) -> None:
         """The world knows the kinds of all jobs that come."""
         assert self.owner is not None
-        for job in jobs:
-            if job.key not in self._rows and job.key not in self._left_out and self._kind_of(job) is None:
-                self._left_out.add(job.key)
+        new = [job for job in jobs if job.key not in self._rows and job.key not in self._left_out]
+        kinds = [kind for kind in dict.fromkeys(job.kind for job in new) if kind not in self._kinds]
+        for rougher in _ROUGHER:  # where our cluster could not run it there
+            self.owner.roster.admit_all(rougher(kind) for kind in kinds)
+            found = {kind: rougher(kind) for kind in kinds if rougher(kind) in self.owner.roster.numbers}
+            self._kinds |= found
+            kinds = [kind for kind in kinds if kind not in found]
+        self._kinds |= dict.fromkeys(kinds)
+        self._left_out |= {job.key for job in new if self._kinds[job.kind] is None}
         if len(self.owner.roster.numbers) > len(self.world.prepared.trace):
             self.owner.grow()
-
-    def _kind_of(self, job: SeenJob) -> Kind | None:
-        """Its kind; without its partition and type of GPU, where our cluster could not run it there; None: nowhere."""
-        assert self.owner is not None
-        for kind in (job.kind, job.kind._replace(partition=None, gpu_type=None), Kind(job.kind.gpus)):
-            try:
-                self.owner.roster.admit(kind)
-            except InputError:
-                continue
-            return kind
-        return None
 
     def _follow(self, seen: Sight, now_ms: int) -> None:
         shift_ms, first_ms = now_ms - seen.unix_ms, self.world.now_ms
         heard = {key: job for key, job in seen.jobs.items() if key not in self._left_out and not self._is_over(job)}
         pieces = news(self._known(shift_ms), self.nodes, replace(seen, jobs=heard))
         self._over = {key for key, job in seen.jobs.items() if job.ended is not None}
+        self._left_out &= seen.jobs.keys()
 
         def when(piece: Piece) -> tuple[int, bool]:
             return min(max(piece.unix_ms + shift_ms, first_ms), now_ms), piece.what.is_decided
@@ -158,6 +167,7 @@ class ObservingLoop(ControlLoop):
             else:
                 for piece in group:
                     self._take_in_piece(piece, at_ms)
+        self._recall_runs(seen)
         self.waiting = {row: seen.jobs[key] for key, row in self._rows.items() if _waits(seen.jobs.get(key))}
         if pieces:
             self._changed_ms = now_ms
@@ -166,9 +176,16 @@ class ObservingLoop(ControlLoop):
             self._advance(now_ms)
             self._note_left(now_ms)
 
+    def _recall_runs(self, seen: Sight) -> None:
+        """From now on runs that another daemon saw begin are known as they are shown."""
+        for key, row in self._rows.items():
+            job = seen.jobs.get(key)
+            if row not in self._runs and job is not None and job.run is not None and self.attempt_of(row) is not None:
+                self._runs[row] = job.run
+
     def _is_over(self, job: SeenJob) -> bool:
-        """Whether its end was told already."""
-        if job.ended is None or job.key in self._rows:
+        """Whether its end was told already, be it that it is shown again as if it had not ended."""
+        if job.key in self._rows:
             return False
         if job.key not in self._over:
             row = self.store.connection.execute(_IS_KNOWN, (job.uid, job.key)).fetchone()
@@ -180,9 +197,11 @@ class ObservingLoop(ControlLoop):
     def _known(self, shift_ms: int) -> dict[str, KnownJob]:
         known = {}
         for key, row in self._rows.items():
-            attempt = self.attempt_of(row)
-            began_ms = None if attempt is None or attempt.started_ms is None else attempt.started_ms - shift_ms
-            known[key] = KnownJob(began_ms, row in self.held)
+            attempt, run = self.attempt_of(row), self._runs.get(row)
+            is_recalled = run is None and attempt is not None
+            if attempt is not None and run is None:
+                run = Run((attempt.started_ms or 0) - shift_ms, ())
+            known[key] = KnownJob(run, row in self.held, is_recalled)
         return known
 
     def _take_in_piece(self, piece: Piece, at_ms: int) -> None:
@@ -202,7 +221,7 @@ class ObservingLoop(ControlLoop):
 
     def _come(self, piece: Piece, at_ms: int) -> None:
         assert piece.job is not None and self.owner is not None
-        seen, kind = piece.job, self._kind_of(piece.job)
+        seen, kind = piece.job, self._kinds[piece.job.kind]
         assert kind is not None
         limit_ms, number = seen.limit_ms or NO_LIMIT_MS, self.owner.roster.numbers[kind]
         ask = self.owner.roster.ask(number, limit_ms=limit_ms, pinned=not seen.requeues)
@@ -229,6 +248,7 @@ class ObservingLoop(ControlLoop):
         if attempt is not None:
             self.keep(replace(attempt, stage=Stage.ENDED, ended_ms=at_ms, real_end_ms=at_ms))
         del self._rows[piece.key]
+        self._runs.pop(row, None)
         self.end(row, state, at_ms)
 
     # -- what the other scheduler decides, and what the policy would have ---------------------------------
@@ -251,6 +271,7 @@ class ObservingLoop(ControlLoop):
     def _stop(self, row: int, at_ms: int) -> None:
         """A job that ran waits again."""
         attempt = self.attempt_of(row)
+        self._runs.pop(row, None)
         if attempt is not None:
             self.store.note(at_ms, "preempt", row)
             preempt_there(self.world, row)
@@ -271,6 +292,8 @@ class ObservingLoop(ControlLoop):
         attempt = Attempt(AttemptId(row, number), self._name_nodes(tuple(parts)), Stage.RUNNING, at_ms, at_ms, at_ms)
         self.store.begin_attempt(attempt, BY_ANOTHER)
         self.keep(attempt)
+        assert piece.run is not None
+        self._runs[row] = piece.run
         self.tell(Happened(Event.STARTED, row), at_ms)
         if number == 1:
             self.promises.note_start(row, at_ms)

@@ -16,6 +16,8 @@ class Run(NamedTuple):
     """(node, how many of its GPUs)."""
     end_unix_ms: int | None = None
     """None: it runs."""
+    restarts: int = 0
+    """How often its job had been started before."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,9 @@ class SeenJob:
     """That its scheduler has worked out; policies have their own order."""
     nice: int = 0
     unit: str = ""
-    """By which its priority is changed: it, or all waiting tasks of its array."""
+    """What has this priority: it, or all tasks of its array that wait and have none of their own."""
+    target: str = ""
+    """By which that is changed."""
     requeues: bool = False
     held: str = ""
     """Why it could not start now, whoever decided."""
@@ -55,6 +59,14 @@ class Sight:
     jobs: Mapping[str, SeenJob]
     nodes: Mapping[str, NodeState]
     unix_ms: int
+
+
+class Present(NamedTuple):
+    """The nice value that a job has now, or tasks of an array have, be it that they wait or run."""
+
+    unit: str
+    target: str
+    nice: int
 
 
 class Cost(NamedTuple):
