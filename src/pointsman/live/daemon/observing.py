@@ -5,6 +5,7 @@ from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, NoReturn, Protocol
 
+from pointsman.engine.sdk.live import STARTS_INCLUDED
 from pointsman.errors import PointsmanError, UsageError
 from pointsman.live.backends.facts import Refused, Unsure
 from pointsman.live.control.orders import Order
@@ -55,6 +56,7 @@ class ObservingDaemon(Daemon):
 
     sort = OBSERVED
     Loop = ObservingLoop
+    overheads = STARTS_INCLUDED
     loop: ObservingLoop  # ty: ignore
 
     def _recover(self) -> None:
