@@ -119,6 +119,9 @@ class Told(IntEnum):
     """How long it will run."""
     OBSERVE = 24
     """How many times as long its computing takes as alone."""
+    PIN = 25
+    """It may not be preempted from now on."""
+    UNPIN = 26
 
 
 class Verb(IntEnum):

@@ -34,7 +34,7 @@ from pointsman.engine.state.state_pointer import open_state, open_world
 from pointsman.types import JobState, Told
 
 HELD, COMPLETED = int(JobState.HELD), int(JobState.COMPLETED)
-WITHDRAW, HOLD, RELEASE, ESTIMATE, OBSERVE = (int(kind) for kind in Told)
+WITHDRAW, HOLD, RELEASE, ESTIMATE, OBSERVE, PIN, UNPIN = (int(kind) for kind in Told)
 
 
 @core
@@ -56,7 +56,7 @@ def _fits(kind: Int, state: Int) -> bool:
         return state == HELD
     if kind == OBSERVE:
         return state == RUNNING
-    return state != 0 and (kind == CANCEL or kind == ESTIMATE)
+    return state != 0 and (kind == CANCEL or kind == ESTIMATE or kind == PIN or kind == UNPIN)
 
 
 @core
@@ -116,6 +116,8 @@ def _tell_job(S: State, W: World, j: Int, kind: Int, state: Int, value: float) -
         _estimate(S, j, value)
     elif kind == OBSERVE:
         _observe(S, j, value)
+    elif kind == PIN or kind == UNPIN:
+        S.jobs[j].pinned = np.int64(kind == PIN)
     else:
         if S.jobs[j].state == HELD:  # it was taken out of all counts
             _come_back(S, j)

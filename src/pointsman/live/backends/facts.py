@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple
 
-from pointsman.types import NodeState
+from pointsman.types import JobState, NodeState
 
 
 class AttemptId(NamedTuple):
@@ -39,6 +39,8 @@ class Exit:
     """False: it was kept from beginning by something that is no fault of its own."""
     asked: bool = False
     """Whether it had been asked to stop before."""
+    state: JobState | None = None
+    """What it is to its job, if whoever ran it says so."""
     detail: str = field(default="", compare=False)
     """What a person should know of it."""
 

@@ -20,6 +20,7 @@ from pointsman.live.backends.protocol import Backend
 from pointsman.live.control.acting import ToDo
 from pointsman.live.control.alarms import Alarms
 from pointsman.live.control.deadlines import Deadlines
+from pointsman.live.control.limits import Limits
 from pointsman.live.control.obeying import hold, obey
 from pointsman.live.control.orders import Order
 from pointsman.live.control.pauses import Pauses
@@ -55,6 +56,8 @@ class ControlLoop:
     backend: Backend
     node_names: Sequence[str]
     back_off: BackOff = field(default_factory=BackOff)
+    limits: Limits = field(default_factory=Limits)
+    """Of preemptions."""
     faults: NodeFaults = field(default_factory=NodeFaults)
     attempts: dict[AttemptId, Attempt] = field(default_factory=dict)
     """Those that have not ended."""
@@ -116,6 +119,7 @@ class ControlLoop:
             self._take_in(self._news(seen, now_ms) if asked else news, now_ms)
             self._meet_deadlines(now_ms)
             release_due(self, now_ms)
+            self._limit_preemptions(now_ms)
             self.decide(now_ms)
             self._keep_checkpoint_if_due()
         self.act()
@@ -163,6 +167,11 @@ class ControlLoop:
         if unprotected := self.deadlines.unprotected(now_ms):
             node, _ = self.attempts[unprotected[0]].parts[0]
             self._tell_node(node, self.nodes.get(node, NodeState.UP), now_ms)  # so that the policy looks at all again
+
+    def _limit_preemptions(self, now_ms: int) -> None:
+        if self.limits:
+            for job, is_pinned in [*self.limits.changes(self.world, self.store, self.jobs, now_ms)]:
+                self.tell(Happened(Told.PIN if is_pinned else Told.UNPIN, job), now_ms)
 
     def _hear_answers(self, now_ms: int) -> None:
         for answer in self._to_do.answers:

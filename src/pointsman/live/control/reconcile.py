@@ -179,6 +179,8 @@ def _change_of_ended(attempt: Attempt, exit_: Exit, now_ms: int) -> Change:
 def _outcome(attempt: Attempt, exit_: Exit) -> Happened:
     """What the end of an attempt is to its job."""
     job, cause = attempt.id.job, attempt.cause if attempt.stage == Stage.STOPPING else None
+    if exit_.state is not None and cause is None:
+        return Happened(Event.CANCEL if exit_.state == JobState.CANCELLED else Event.FINISH, job, exit_.state)
     if cause == Cause.CANCEL:
         return Happened(Event.CANCEL, job)
     if exit_.succeeded and (attempt.zero_is_done or not exit_.asked):

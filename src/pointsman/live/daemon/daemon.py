@@ -115,6 +115,7 @@ class Daemon:
             self.store.keep_setting(CLUSTER, cluster.to_yaml())
             if not kept or gone:
                 self.store.keep_setting(DECIDING, json.dumps(asdict(deciding)))
+        self.loop.limits = self.setting.limits
         hung = was_hung(self.setting.folder)
         if deciding != wanted:
             self._switch(wanted)

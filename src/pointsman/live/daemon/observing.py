@@ -160,7 +160,7 @@ class ObservingDaemon(Daemon):
 def daemon_of(setting: Setting) -> Daemon:
     """The daemon that a setting asks for."""
     if setting.preempts is not None:
-        from pointsman.live.daemon.acting import ActingDaemon
+        from pointsman.live.daemon.slurm.acting import ActingDaemon
 
         return ActingDaemon(setting)
     return Daemon(setting) if setting.observes is None else ObservingDaemon(setting)

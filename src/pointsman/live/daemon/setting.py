@@ -9,6 +9,7 @@ from pointsman.cluster import Cluster
 from pointsman.live.backends.local.backend import Local
 from pointsman.live.backends.protocol import Backend
 from pointsman.live.control.clock import Clock
+from pointsman.live.control.limits import Limits
 from pointsman.live.observe.advising import Scope
 from pointsman.live.records.store import Store
 
@@ -17,6 +18,8 @@ SORT: Final = "sort"
 """Under which names a store keeps by which policy it goes on, and what becomes of its jobs."""
 
 RUN, SIMULATED, OBSERVED, ACTED = "run", "simulated", "observed", "acted"
+PARTITIONS: Final = "partitions"
+"""Under which name the store of a daemon that starts Slurm's jobs keeps where they wait and run."""
 SORTS: Final = {
     RUN: "really run",
     SIMULATED: "are simulated",
@@ -53,6 +56,8 @@ class Setting:
     """After which a policy counts as hung."""
     observes: str | None = None
     """The policy that stands for another scheduler, which decides, and is observed; None: nobody else decides."""
+    limits: Limits = field(default_factory=Limits)
+    """Of preemptions."""
     preempts: frozenset[str] | None = None
     """The QOS whose jobs may be preempted, if the daemon says which of Slurm's jobs start; None: it does not say so."""
     advises: Scope | None = None

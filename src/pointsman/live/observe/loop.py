@@ -205,7 +205,7 @@ class ObservingLoop(ControlLoop):
         seen, kind = piece.job, self._kind_of(piece.job)
         assert kind is not None
         limit_ms, number = seen.limit_ms or NO_LIMIT_MS, self.owner.roster.numbers[kind]
-        ask = self.owner.roster.ask(number, priority=seen.priority, limit_ms=limit_ms, pinned=not seen.requeues)
+        ask = self.owner.roster.ask(number, limit_ms=limit_ms, pinned=not seen.requeues)
         job = Job(
             ask, kind, number, seen.name, limit_ms, requeues=seen.requeues, uid=seen.uid, request_key=seen.key,
             shown=seen.shown,

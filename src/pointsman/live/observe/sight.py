@@ -34,6 +34,7 @@ class SeenJob:
     name: str = ""
     limit_ms: int | None = None
     priority: int = 0
+    """That its scheduler has worked out; policies have their own order."""
     nice: int = 0
     unit: str = ""
     """By which its priority is changed: it, or all waiting tasks of its array."""

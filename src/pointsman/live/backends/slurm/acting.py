@@ -4,6 +4,7 @@ to nodes by name. Slurm runs them, and enforces their time limits.
 
 import re
 import secrets
+import time
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -29,9 +30,13 @@ from pointsman.live.backends.slurm.changes import cancel, move, release, requeue
 from pointsman.live.backends.slurm.commands import Commands
 from pointsman.live.backends.slurm.reader import Reader
 from pointsman.live.backends.slurm.records import SlurmJob, SlurmNode, Snapshot
+from pointsman.live.backends.slurm.states import state_of_end
 from pointsman.types import NodeState
 
 _MARK: Final = re.compile(r"pointsman:(?P<store>[0-9a-f]+):(?P<job>\d+):(?P<attempt>\d+):(?P<restarts>\d+)")
+HAND_BACK_S: Final = 90.0
+"""For so long it is waited for jobs that are being requeued, when all are handed back."""
+_LOOK_S: Final = 0.5
 _LAUNCH_FAILED: Final = "launch failed"
 
 
@@ -146,6 +151,42 @@ class SlurmBackend:
                     with suppress(Refused, Unsure):
                         cancel(self._commands, job.id)
 
+    def hand_back(self) -> list[str]:
+        """All jobs that wait are Slurm's to start, in its own order, and those that are being requeued once they wait.
+        Which could not be handed back, and why.
+
+        Raises:
+            Unsure: Slurm does not answer.
+        """
+        failed: dict[str, str] = {}
+        until_s = time.monotonic() + HAND_BACK_S
+        while True:
+            jobs = self._reader.look().jobs
+            failed = {job.id: said for job in jobs if (said := self._hand_back(job)) is not None}
+            stopping = [job.id for job in jobs if job.phase == Phase.RUNNING and self._is_requeued(job)]
+            if not stopping or time.monotonic() > until_s:
+                return [f"{id_} ({said})" for id_, said in failed.items()] + [f"{id_} (it stops)" for id_ in stopping]
+            time.sleep(_LOOK_S)
+
+    def _hand_back(self, job: SlurmJob) -> str | None:
+        """Why a job that waits could not be handed back."""
+        if job.phase != Phase.ACCEPTED or (self.mark_of(job) is None and not self.is_at_gate(job)):
+            return None
+        try:
+            was_requeued = self._is_requeued(job)
+            move(self._commands, job.id, self.partitions.target, [], "")
+            if was_requeued and job.priority == 0:
+                release(self._commands, job.id)
+        except (Refused, Unsure) as error:
+            return str(error)
+        self._launched.pop(job.id, None)
+        return None
+
+    def _is_requeued(self, job: SlurmJob) -> bool:
+        """Whether the attempt for which a job was launched last is over, and it waits again or will."""
+        mark = self.mark_of(job)
+        return mark is not None and job.restarts > mark.restarts
+
     def _marked(self, number: int) -> list[SlurmJob]:
         """Slurm's jobs with the mark of one of ours."""
         seen = () if self.seen is None else self.seen.jobs
@@ -161,14 +202,16 @@ class SlurmBackend:
 def _fact(mark: Mark, job: SlurmJob) -> AttemptFact:
     """What a job says of the attempt for which it was launched."""
     began_ms, ended_ms = (None if s is None else 1000 * s for s in (job.start_unix_s, job.end_unix_s))
-    if job.phase == Phase.ENDED and job.restarts == mark.restarts:
-        code, signal = job.ending
-        return AttemptFact(mark.attempt, Phase.ENDED, (), Exit(code, signal or None), began_ms, ended_ms)
-    if job.restarts > mark.restarts or job.phase == Phase.ENDED:
+    if job.phase == Phase.RUNNING:  # which it does until its GPUs are free, even if it is requeued
+        return AttemptFact(mark.attempt, Phase.RUNNING, (), None, began_ms)
+    if job.restarts > mark.restarts:
         return AttemptFact(mark.attempt, Phase.ENDED, (), Exit(None, 15, asked=True, detail="it was requeued"))
-    if job.phase == Phase.ACCEPTED and job.reason.startswith(_LAUNCH_FAILED):
+    if job.phase == Phase.ENDED:
+        exit_ = Exit(job.ending.code, job.ending.signal or None, state=state_of_end(job.state))
+        return AttemptFact(mark.attempt, Phase.ENDED, (), exit_, began_ms, ended_ms)
+    if job.reason.startswith(_LAUNCH_FAILED):
         return AttemptFact(mark.attempt, Phase.ENDED, (), Exit(ran=False, detail=job.reason))
-    return AttemptFact(mark.attempt, job.phase, (), None, began_ms if job.phase == Phase.RUNNING else None)
+    return AttemptFact(mark.attempt, Phase.ACCEPTED)
 
 
 def _name_of(place: Path) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from pointsman.live.backends.facts import Phase
-from pointsman.types import NodeState
+from pointsman.types import JobState, NodeState
 
 WAITS: Final = frozenset({
     "PENDING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "RESV_DEL_HOLD", "RESERVATION_DEL_HOLD", "SPECIAL_EXIT",
@@ -15,6 +15,16 @@ ENDED: Final = frozenset({
     "BOOT_FAIL", "CANCELLED", "COMPLETED", "DEADLINE", "FAILED", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED", "REVOKED",
     "STAGE_OUT", "TIMEOUT",
 })  # fmt: skip
+_ENDS: Final = {
+    "COMPLETED": JobState.COMPLETED,
+    "CANCELLED": JobState.CANCELLED,
+    "DEADLINE": JobState.TIMEOUT,
+    "NODE_FAIL": JobState.NODE_FAIL,
+    "PREEMPTED": JobState.CANCELLED,
+    "REVOKED": JobState.CANCELLED,
+    "TIMEOUT": JobState.TIMEOUT,
+}
+"""Of Slurm's words for how jobs end; all others are failures."""
 COMPLETING: Final = "COMPLETING"
 """Its processes may live, and its GPUs are not free: whatever else its state is."""
 DOWN: Final = frozenset({"DOWN", "FUTURE", "POWERED_DOWN"})
@@ -37,6 +47,11 @@ def phase_of(words: Iterable[str]) -> Phase:
     if said & (WAITS | STARTS):
         return Phase.ACCEPTED
     return Phase.ENDED if said & ENDED else Phase.RUNNING
+
+
+def state_of_end(word: str) -> JobState:
+    """How a job ended."""
+    return _ENDS.get(word, JobState.FAILED)
 
 
 def node_words(text: str) -> tuple[str, ...]:

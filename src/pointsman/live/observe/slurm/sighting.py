@@ -8,22 +8,13 @@ from typing import Final
 from pointsman.live.backends.facts import Phase
 from pointsman.live.backends.slurm.array_tasks import task_ids, unit_of
 from pointsman.live.backends.slurm.records import Controller, SlurmJob, Snapshot
+from pointsman.live.backends.slurm.states import state_of_end
 from pointsman.live.observe.sight import Run, SeenJob, Sight
 from pointsman.live.world.kind import Kind
 from pointsman.types import JobState
 
 FREE: Final = ("", "None", "Priority", "Resources")
 """Reasons for which a job waits that another order of jobs could end; whatever else it waits for, it cannot start."""
-ENDS: Final = {
-    "COMPLETED": JobState.COMPLETED,
-    "CANCELLED": JobState.CANCELLED,
-    "DEADLINE": JobState.TIMEOUT,
-    "NODE_FAIL": JobState.NODE_FAIL,
-    "PREEMPTED": JobState.CANCELLED,
-    "REVOKED": JobState.CANCELLED,
-    "TIMEOUT": JobState.TIMEOUT,
-}
-"""Of Slurm's words for how jobs end; all others are failures."""
 SKEW_S: Final = 5.0
 """The controller's clock may differ from ours by that much unheeded: it is told in whole seconds."""
 
@@ -89,7 +80,7 @@ def seen_job(key: str, id_: str, record: SlurmJob, gpus: int) -> SeenJob:
     submit_ms, end_ms = _ms(record.submit_unix_s or 0), _ms(record.end_unix_s)
     ended = None
     if record.phase == Phase.ENDED:
-        ended = ENDS.get(record.state, JobState.FAILED)
+        ended = state_of_end(record.state)
     return SeenJob(
         key, id_, submit_ms or 0, _kind_of(record, gpus), record.nodes_asked, record.uid, record.name,
         None if record.time_limit_s is None else round(1000 * record.time_limit_s), record.priority, record.nice,
@@ -101,7 +92,10 @@ def seen_job(key: str, id_: str, record: SlurmJob, gpus: int) -> SeenJob:
 def _is_same(known: _Known, record: SlurmJob) -> bool:
     if known.submit_unix_s is None:
         return known.key.endswith(f"@{record.submit_unix_s}") or record.restarts > 0
-    return record.submit_unix_s == known.submit_unix_s or record.restarts > known.restarts
+    is_requeued = (
+        record.restarts > 0 and record.restarts >= known.restarts
+    )  # which is counted before it is submitted anew
+    return record.submit_unix_s == known.submit_unix_s or is_requeued
 
 
 def _new_key(id_: str, record: SlurmJob, before: _Known | None) -> str:

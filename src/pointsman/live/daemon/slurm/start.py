@@ -1,10 +1,12 @@
 """How a daemon is started that observes Slurm: what the cluster and its scheduler are is asked of Slurm itself."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from pointsman.cluster.imports.read import import_nodes
+from pointsman.cluster.yaml_file import parse_cluster
 from pointsman.errors import BackendError, InputError
 from pointsman.live.backends.facts import Refused, Unsure
 from pointsman.live.backends.local.rights import own_directory
@@ -14,7 +16,8 @@ from pointsman.live.backends.slurm.commands import Commands
 from pointsman.live.backends.slurm.pace import Pace
 from pointsman.live.backends.slurm.reader import Reader
 from pointsman.live.control.clock import Clock
-from pointsman.live.daemon.setting import Setting
+from pointsman.live.daemon.daemon import CLUSTER
+from pointsman.live.daemon.setting import PARTITIONS, Setting
 from pointsman.live.observe.advising import Scope, note_taken_back, to_take_back
 from pointsman.live.observe.slurm.watch import SlurmWatch
 from pointsman.live.records.store import Store
@@ -93,7 +96,7 @@ def acting(
 
 
 def hand_back_all(folder: Path) -> None:
-    """Jobs that wait have their own nice values again, which a daemon that has stopped set.
+    """Jobs that wait have their own nice values again, and are Slurm's to start, after a daemon has stopped.
 
     Raises:
         BackendError: a daemon owns the store, or Slurm did not take some of them: they are named. InputError: there is
@@ -102,6 +105,9 @@ def hand_back_all(folder: Path) -> None:
     if not (folder / "store").exists():
         raise InputError("no daemon has kept anything here", path=folder, fix="name its directory with --state")
     store, commands, failed = Store(folder / "store"), Commands(), []
+    if (kept := store.setting(PARTITIONS)) is not None:
+        cluster = parse_cluster(store.setting(CLUSTER) or "", origin=str(folder))
+        failed += SlurmBackend(cluster, folder, Partitions(**json.loads(kept)), commands).hand_back()
     for advice in to_take_back(store):
         try:
             set_nice(commands, advice.unit, advice.nice)
@@ -114,7 +120,7 @@ def hand_back_all(folder: Path) -> None:
             note_taken_back(store, [advice.unit], 0)
     store.close()
     if failed:
-        raise BackendError(f"these jobs do not have their own nice values: {', '.join(failed)}; try again")
+        raise BackendError(f"these jobs are not handed back: {', '.join(failed)}; try again")
 
 
 def _cluster_of(commands: Commands, folder: Path) -> Path:

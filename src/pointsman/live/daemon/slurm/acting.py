@@ -1,13 +1,17 @@
 """The owner of a cluster on which Slurm runs the jobs, and this daemon says which start, and where."""
 
+import asyncio
+import json
+from dataclasses import asdict
 from typing import Final, NoReturn
 
-from pointsman.errors import InputError, UsageError
+from pointsman.errors import BackendError, InputError, UsageError
+from pointsman.live.backends.facts import Unsure
 from pointsman.live.backends.slurm.acting import SlurmBackend
 from pointsman.live.backends.slurm.records import Snapshot
 from pointsman.live.control.orders import JobOrder, Order, Verb
 from pointsman.live.daemon.daemon import Daemon
-from pointsman.live.daemon.setting import ACTED
+from pointsman.live.daemon.setting import ACTED, PARTITIONS
 from pointsman.live.daemon.submission import Submission
 from pointsman.live.observe.sight import SeenJob
 from pointsman.live.observe.slurm.sighting import Sighting
@@ -35,6 +39,8 @@ class ActingDaemon(Daemon):
         for attempt in self.loop.attempts.values():
             self.slurm.remember(self.loop.jobs[attempt.id.job].command[0], attempt.id)
         self._left_out: set[str] = set()
+        with self.store.turn():
+            self.store.keep_setting(PARTITIONS, json.dumps(asdict(self.slurm.partitions)))
 
     _seen: Snapshot | None
 
@@ -43,6 +49,16 @@ class ActingDaemon(Daemon):
 
     def _refuse(self) -> NoReturn:
         raise UsageError("this daemon starts jobs that are submitted to Slurm: use sbatch")
+
+    async def hand_back(self) -> None:
+        """All jobs that wait are Slurm's to start, in its own order; no more are launched."""
+        self.stop()
+        try:
+            failed = await asyncio.to_thread(self.slurm.hand_back)
+        except Unsure as error:
+            raise BackendError(f"nothing is handed back: {error}") from None
+        if failed:
+            raise BackendError(f"these jobs are not handed back: {', '.join(failed)}")
 
     def _bring(self) -> tuple[list[Job], list[Order]]:
         """Jobs that have come to the gate, and what their users did with those that wait."""
@@ -73,7 +89,7 @@ class ActingDaemon(Daemon):
             return None
         pinned = not (seen.requeues and self._may_preempt(kind.queue))
         limit_ms = seen.limit_ms
-        ask = self.roster.ask(number, priority=seen.priority, limit_ms=limit_ms, pinned=pinned)
+        ask = self.roster.ask(number, limit_ms=limit_ms, pinned=pinned)
         return Job(
             ask, kind, number, seen.name, None if limit_ms is None else limit_ms + SLACK_MS, held=_is_held(seen),
             requeues=not pinned, command=(seen.shown,), uid=seen.uid, request_key=seen.key, shown=seen.shown,

@@ -1,0 +1,118 @@
+"""Whether this machine's Slurm is set so that a daemon can say which jobs start, and what is missing."""
+
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final, NamedTuple
+
+from pointsman.errors import BackendError, PointsmanError, UsageError
+from pointsman.live.backends.facts import Unsure
+from pointsman.live.backends.slurm.acting import Partitions
+from pointsman.live.backends.slurm.commands import Commands
+from pointsman.live.backends.slurm.reader import Reader
+from pointsman.live.backends.slurm.records import SlurmPartition, Snapshot
+from pointsman.live.daemon.check import Finding
+
+LEAST: Final = (22, 5)
+"""The first version that was tried with jobs placed by name."""
+_SETTING: Final = re.compile(r"^(\w+)\s*=\s*(.*?)\s*$", re.M)
+
+
+class _Slurm(NamedTuple):
+    """What was asked."""
+
+    seen: Snapshot
+    settings: Mapping[str, str]
+    """As `scontrol show config` prints them."""
+    partitions: Partitions
+
+    def partition(self, name: str) -> SlurmPartition | None:
+        return next((one for one in self.seen.partitions if one.name == name), None)
+
+
+def check_slurm(partitions: Partitions, *, acts: bool) -> Iterator[Finding]:
+    """All that a daemon needs of Slurm, one after another; nothing is changed. `acts`: it is to start jobs."""
+    commands = Commands()
+    try:
+        settings = dict(_SETTING.findall(commands.ask("scontrol", "show", "config").text))
+        slurm = _Slurm(Reader(commands).look(), settings, partitions)
+    except Unsure as error:
+        yield _fault(BackendError(f"Slurm does not answer: {error}"))
+        return
+    except PointsmanError as error:
+        yield _fault(error)
+        return
+    yield Finding(f"Slurm {slurm.seen.controller.version} answers: {_size(slurm)}")
+    for look in (_version, _rights, _gate, _target, _requeue, _submit_plugin, _credentials) if acts else ():
+        yield _find(look, slurm)
+
+
+def _find(look: Callable[[_Slurm], str], slurm: _Slurm) -> Finding:
+    try:
+        return Finding(look(slurm))
+    except PointsmanError as error:
+        return _fault(error)
+
+
+def _fault(error: PointsmanError) -> Finding:
+    return Finding(str(error), error)
+
+
+def _size(slurm: _Slurm) -> str:
+    nodes = [node for node in slurm.seen.nodes if node.gpus]
+    gpus = sum(many for node in nodes for _, many in node.gpus)
+    return f"{len(nodes)} nodes with {gpus} GPUs"
+
+
+def _version(slurm: _Slurm) -> str:
+    version = slurm.seen.controller.version
+    numbers = tuple(int(part) for part in re.findall(r"\d+", version)[:2])
+    if numbers < LEAST:
+        raise UsageError(f"Slurm {version} is older than 22.05: use --observe or --advise")
+    return f"Slurm {version} places jobs on nodes by name"
+
+
+def _rights(slurm: _Slurm) -> str:
+    if os.getuid() not in (0, slurm.seen.controller.slurm_uid):
+        raise UsageError("jobs are placed by root or SlurmUser only: start the daemon as one of them")
+    return "this user may place jobs"
+
+
+def _gate(slurm: _Slurm) -> str:
+    name = slurm.partitions.gate
+    gate = slurm.partition(name)
+    if gate is None:
+        line = f"PartitionName={name} Nodes=ALL MaxTime=INFINITE State=DOWN"
+        raise UsageError(f"there is no partition {name!r:.40} in which jobs wait: add '{line}' to slurm.conf")
+    if gate.state != "DOWN":
+        raise UsageError(f"partition {name} is {gate.state}, and Slurm starts its jobs itself: set its State=DOWN")
+    return f"jobs wait in partition {name}, which is down"
+
+
+def _target(slurm: _Slurm) -> str:
+    name = slurm.partitions.target
+    target = slurm.partition(name)
+    if target is None or target.state != "UP":
+        state = "is not there" if target is None else f"is {target.state}"
+        raise UsageError(f"partition {name!r:.40}, in which jobs are to run, {state}: name another with --target")
+    return f"jobs run in partition {name}"
+
+
+def _requeue(slurm: _Slurm) -> str:
+    if slurm.settings.get("JobRequeue", "1") == "0":
+        return "jobs are not preempted, unless they say --requeue: JobRequeue=0"
+    return "jobs may be preempted, unless they say --no-requeue: JobRequeue=1"
+
+
+def _submit_plugin(slurm: _Slurm) -> str:
+    if "lua" in slurm.settings.get("JobSubmitPlugins", ""):
+        return "JobSubmitPlugins=lua may send jobs to the gate"
+    by_hand = f"users submit to the gate themselves (sbatch -p {slurm.partitions.gate})"
+    return f"{by_hand}; 'JobSubmitPlugins=lua' in slurm.conf and the script in the guide send all jobs there"
+
+
+def _credentials(slurm: _Slurm) -> str:
+    if "cred_expire" in slurm.settings.get("AuthInfo", ""):
+        return "a job that was preempted can start again at once"
+    line = "AuthInfo=cred_expire=5"
+    return f"a job that was preempted waits 2 min before it can start again, unless slurm.conf has '{line}'"

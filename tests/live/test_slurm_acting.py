@@ -1,0 +1,180 @@
+"""A policy decides on a real Slurm: jobs wait at its gate, and are started where the policy says."""
+
+import os
+import random
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+
+from tests.cli.command import pointsman
+
+from .daemons import RunningDaemon, wait_for
+from .slurm_cluster import SlurmCluster, slurm_cluster, wait_until
+from .test_slurm_observed import book, rows, wait_for_ends
+
+GATE = ("--partition=inbox",)
+
+
+@pytest.fixture
+def slurm() -> Iterator[SlurmCluster]:
+    with slurm_cluster(4) as cluster:
+        yield cluster
+
+
+def actor(slurm: SlurmCluster, folder: Path, *options: str) -> RunningDaemon:
+    folder.mkdir(exist_ok=True)
+    of = ("--backend", "slurm", "--act", "--poll", "0.3", "--overheads", "none")
+    return RunningDaemon(folder, *options, of=of, PATH=slurm.path, SLURM_CONF=slurm.environment["SLURM_CONF"])
+
+
+def ran(slurm: SlurmCluster) -> list[tuple[str, str, float]]:
+    """(what, job, s) in order, as jobs themselves say."""
+    place = slurm.folder / "jobs" / "told"
+    lines = place.read_text().splitlines() if place.exists() else []
+    return [(what, job, float(at)) for what, job, at in map(str.split, lines)]
+
+
+def submit(slurm: SlurmCluster, *options: str, seconds: float = 1.0) -> str:
+    """A job that says when it begins and when it is done."""
+    script = slurm.folder / "jobs" / f"tell-{seconds}.sh"
+    told = slurm.folder / "jobs" / "told"
+    script.write_text(
+        f"#!/bin/sh\necho begin $SLURM_JOB_ID $(date +%s.%N) >> {told}\nsleep {seconds}\n"
+        f"echo end $SLURM_JOB_ID $(date +%s.%N) >> {told}\n"
+    )
+    return slurm.call("sbatch", "--parsable", "--output=/dev/null", *GATE, *options, str(script))
+
+
+def test_jobs_run_where_the_policy_says(slurm: SlurmCluster, tmp_path: Path) -> None:
+    with actor(slurm, tmp_path / "d", "--policy", "fifo") as daemon:
+        gang = submit(slurm, "--nodes=2", "--gpus-per-node=8", seconds=2)
+        small = [submit(slurm, "--nodes=1", "--gpus-per-node=2") for _ in range(4)]
+        array = submit(slurm, "--array=1-3", "--nodes=1", "--gpus-per-node=1")
+        held = submit(slurm, "--hold", "--nodes=1", "--gpus-per-node=1")
+        gone = submit(slurm, "--hold", "--nodes=1", "--gpus-per-node=1")
+        long = submit(slurm, "--nodes=1", "--gpus-per-node=1", seconds=60)
+        fails = slurm.submit(*GATE, "--nodes=1", "--gpus-per-node=1", does="false")
+        vague = submit(slurm, "--nodes=2", "--gpus=3")
+        slurm.wait(long, "RUNNING")
+        slurm.call("scancel", long, gone)
+        wait_for(lambda: book(daemon).get(gone, {}).get("state") == "CANCELLED")
+        slurm.call("scontrol", "release", held)
+        ends = wait_for_ends(daemon, [gang, *small, fails, held, gone, long, *(f"{array}_{k}" for k in (1, 2, 3))])
+        states = {job: row["state"] for job, row in ends.items()}
+        assert {job: states[job] for job in (gang, fails, held, gone, long)} == {
+            gang: "COMPLETED", fails: "FAILED", held: "COMPLETED", gone: "CANCELLED", long: "CANCELLED",
+        }  # fmt: skip
+        assert {states[job] for job in (*small, *(f"{array}_{k}" for k in (1, 2, 3)))} == {"COMPLETED"}
+        assert vague not in states and slurm.state(vague) == "PENDING"
+        assert f"job {vague} stays at the gate" in daemon.get("/status")["alarms"][0]
+        began = [job for what, job, _ in ran(slurm) if what == "begin"]
+        assert len(began) == len(set(began)) == 10
+        parts = rows(daemon, "SELECT job, parts FROM attempts")
+        assert len(parts) == 11
+        refused = daemon.type("submit", "--", "true")
+        assert refused.returncode == 2 and "use sbatch" in refused.stderr
+
+
+def test_a_shorter_job_preempts(slurm: SlurmCluster, tmp_path: Path) -> None:
+    """It is requeued and held, and goes on later; a job of a QOS that may not be preempted is not."""
+    options = ("--policy", "las", "--set", "las.thresholds_gpu_s=[40]", "--preempt-qos", "*")
+    with actor(slurm, tmp_path / "d", *options) as daemon:
+        wide = submit(slurm, "--nodes=4", "--gpus-per-node=8", seconds=8)
+        stays = submit(slurm, "--no-requeue", "--nodes=1", "--gpus-per-node=8", seconds=3)
+        slurm.wait(wide, "RUNNING")
+        small = submit(slurm, "--nodes=1", "--gpus-per-node=1")
+        found = wait_for_ends(daemon, [wide, stays, small])
+        assert {row["state"] for row in found.values()} == {"COMPLETED"}
+        causes = rows(daemon, "SELECT job, cause FROM attempts WHERE cause IS NOT NULL")
+        assert causes and {row["cause"] for row in causes} == {"preempt"}
+        ends = [job for what, job, _ in ran(slurm) if what == "end"]
+        assert sorted(ends) == sorted([wide, stays, small])
+
+
+def test_nodes_with_jobs_of_others_take_none(slurm: SlurmCluster, tmp_path: Path) -> None:
+    others = slurm.submit("--nodelist=gpu2", "--nodes=1", "--gpus-per-node=3")
+    slurm.wait(others, "RUNNING")
+    with actor(slurm, tmp_path / "d", "--policy", "fifo") as daemon:
+        wait_for(lambda: [row["node"] for row in daemon.get("/nodes") if row["state"] == "DRAIN"] == ["gpu2"])
+        three = submit(slurm, "--nodes=3", "--gpus-per-node=8")
+        wide = submit(slurm, "--nodes=4", "--gpus-per-node=8")
+        wait_for_ends(daemon, [three])
+        assert slurm.state(wide) == "PENDING"
+        slurm.call("scancel", others)
+        wait_for_ends(daemon, [wide])
+
+
+@pytest.mark.parametrize("kills_controller", [False, True])
+def test_daemons_and_controllers_may_die(slurm: SlurmCluster, tmp_path: Path, kills_controller: bool) -> None:
+    """No job runs twice at once, and each that Slurm did not forget is done."""
+    chance = random.Random(1)
+    with actor(slurm, tmp_path / "d", "--policy", "srtf", "--preempt-qos", "*") as daemon:
+        jobs = [
+            submit(slurm, "--nodes=1", f"--gpus-per-node={gpus}", seconds=seconds)
+            for gpus, seconds in zip(chance.choices((1, 4, 8), k=24), chance.choices((0.5, 1, 3), k=24), strict=True)
+        ]
+        time.sleep(6.0)  # Slurm has saved that they came
+        for k in range(4):
+            time.sleep(chance.uniform(0.1, 1.5))
+            if kills_controller and k == 2:
+                slurm.kill_controller()
+                time.sleep(0.5)
+                slurm.start_controller()
+            daemon.kill()
+            daemon.begin()
+        wait_until(lambda: slurm.call("squeue", "--noheader"), "", within_s=90)
+        found = wait_for_ends(daemon, jobs)
+        assert daemon.process.poll() is None
+        running: set[str] = set()
+        for what, job, _ in ran(slurm):
+            if what == "begin":
+                assert job not in running or job in {row["shown"] for row in found.values() if row["runs"] > 1}
+                running.add(job)
+            else:
+                running.discard(job)
+        done = [job for what, job, _ in ran(slurm) if what == "end"]
+        assert set(done) == set(jobs)
+        if not kills_controller:
+            assert len(done) == len(jobs)
+            assert {found[job]["state"] for job in jobs} == {"COMPLETED"}
+
+
+@pytest.mark.parametrize("dies", [False, True])
+def test_the_queue_is_handed_back(slurm: SlurmCluster, tmp_path: Path, dies: bool) -> None:
+    """Slurm starts all that waits, in its own order, also what was preempted."""
+    options = ("--policy", "las", "--set", "las.thresholds_gpu_s=[40]", "--preempt-qos", "*")
+    with actor(slurm, tmp_path / "d", *options) as daemon:
+        wide = submit(slurm, "--nodes=4", "--gpus-per-node=8", seconds=5)
+        slurm.wait(wide, "RUNNING")
+        small = [submit(slurm, "--nodes=4", "--gpus-per-node=8", seconds=0.5) for _ in range(3)]
+        wait_for(lambda: rows(daemon, "SELECT 1 FROM attempts WHERE cause = 'preempt'"))
+        if dies:
+            daemon.kill()
+        stopped = daemon.type(
+            "live",
+            "stop",
+            "--hand-back",
+            "--state",
+            str(daemon.folder / "state"),
+            PATH=slurm.path,
+            SLURM_CONF=slurm.environment["SLURM_CONF"],
+        )
+        assert stopped.returncode == 0, stopped.stderr
+        daemon.process.wait(20)
+        wait_until(lambda: slurm.call("squeue", "--noheader"), "", within_s=60)
+        assert sorted(job for what, job, _ in ran(slurm) if what == "end") == sorted([wide, *small])
+        assert slurm.call("squeue", "--noheader", "--states=all", "--format=%T").split() == ["COMPLETED"] * 4
+
+
+def test_what_is_missing_is_named_with_the_line_to_add(slurm: SlurmCluster, tmp_path: Path) -> None:
+    environment = {"PATH": slurm.path, "SLURM_CONF": slurm.environment["SLURM_CONF"]}
+    with patch.dict(os.environ, environment):
+        good = pointsman("live", "check", "--backend", "slurm", "--act")
+        bad = pointsman("live", "check", "--backend", "slurm", "--act", "--gate", "nowhere", "--target", "inbox")
+    assert good.returncode == 0 and "wrong" not in good.stdout
+    assert bad.returncode == 2
+    assert "add 'PartitionName=nowhere Nodes=ALL MaxTime=INFINITE State=DOWN' to slurm.conf" in bad.stdout
+    assert "wrong: partition 'inbox', in which jobs are to run, is DOWN" in bad.stdout
