@@ -78,6 +78,8 @@ def test_what_slurm_does_is_in_the_book(slurm: SlurmCluster, tmp_path: Path) -> 
         assert found[gang]["on_"] == '[["gpu2", 15], ["gpu3", 15]]' and found[gang]["kind"][0] == 8
         assert rows(daemon, "SELECT count(*) AS n FROM decisions WHERE job IS NOT NULL")[0]["n"] >= 6
         assert daemon.get("/status")["gpus_allocated"] == 0
+        deciding = json.loads(rows(daemon, "SELECT value FROM meta WHERE key = 'deciding'")[0]["value"])
+        assert deciding["options"]["overheads"]["start_s"] == 0, "what Slurm's jobs run includes their starts"
         refused = daemon.type("submit", "--", "true")
         assert refused.returncode == 2 and "only observes Slurm" in refused.stderr
 

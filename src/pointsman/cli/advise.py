@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from pointsman.sweeps.cells import Task
     from pointsman.workload import Workload
 
-COSTS: Final = {"start_s": 0.0, "stop_s": 5.0, "restore_s": 30.0, "checkpoint_every_s": 1800.0}
-"""Overheads: the `realistic` ones, but a first start costs nothing, because the durations of a log include it."""
 NO_LIMIT_S: Final = 365 * 86_400.0
 """What Slurm's backfilling counts for a job without a time limit (YEAR_MINUTES in its sched/backfill)."""
 EXPORT: Final = "sacct -aXPD --format=JobIDRaw,User,Account,Partition,State,Submit,Eligible,Start,End,…"
@@ -125,6 +123,7 @@ def advise(
     from pointsman.cli.experiment import resolve
     from pointsman.cli.replay import read_jobs, replay, say_what_is_kept
     from pointsman.cli.results import printed_first
+    from pointsman.engine.setup.overheads import STARTS_INCLUDED
     from pointsman.errors import ThresholdError
     from pointsman.parallel.pool import workers
     from pointsman.report import refuse_taken
@@ -136,7 +135,7 @@ def advise(
         _check_information(name)
     present = "multifactor" if slurm_conf is None else f"multifactor:{slurm_conf}"
     chosen = {"policies": [present, *(policies or ["gittins"])], "only": only, "ignore": ignore}
-    spec = {"trace": sacct, "cluster": [cluster], "overheads": COSTS} | {k: v for k, v in chosen.items() if v}
+    spec = {"trace": sacct, "cluster": [cluster], "overheads": STARTS_INCLUDED} | {k: v for k, v in chosen.items() if v}
     options = Options(spec=spec, settings=settings, output=output, force=force)
     intervals_s, experiment = parse_intervals_s(price), resolve(options)
     if output:

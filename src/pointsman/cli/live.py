@@ -1,7 +1,7 @@
 """``pointsman live``: a policy decides on a cluster that runs."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 

@@ -43,7 +43,8 @@ def start(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Overheads that the policy assumes: a name or a YAML file. Default: as last, else realistic.",
+            help="Overheads that the policy assumes: a name or a YAML file. Default: as last, else realistic; "
+            "observed jobs are assumed to start at once.",
         ),
     ] = None,
     min_run: Annotated[

@@ -18,6 +18,7 @@ from pointsman.engine.run.view import done_by
 from pointsman.engine.setup.briefing import Briefing
 from pointsman.engine.setup.build import EXTRA_BUCKETS, NO_SCRIPT, Rules, build, with_larger_inbox
 from pointsman.engine.setup.job_columns import declared_by
+from pointsman.engine.setup.overheads import STARTS_INCLUDED
 from pointsman.engine.setup.prepare import Prepared
 from pointsman.engine.setup.schedulers import homes_of
 from pointsman.engine.setup.terms import Terms
@@ -31,6 +32,7 @@ __all__ = [  # noqa: RUF022 - by topic
     "Policy",
     "Prepared",
     "Rules",
+    "STARTS_INCLUDED",
     "Terms",
     "assemble",
     "build",

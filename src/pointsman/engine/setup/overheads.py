@@ -76,6 +76,8 @@ REALISTIC = Overheads(start_s=10.0, stop_s=5.0, restore_s=20.0, lost_s=0.0, chec
 
 PERIODIC = REALISTIC.model_copy(update={SWITCH: True})
 """The realistic overheads, where a job that is asked to stop writes no checkpoint."""
+STARTS_INCLUDED = {"start_s": 0.0, "stop_s": 5.0, "restore_s": 30.0, "checkpoint_every_s": 1800.0}
+"""The realistic ones where durations include first starts, as those of logs and of observed jobs do."""
 NAMED = {"none": Overheads(), "realistic": REALISTIC, "periodic": PERIODIC}
 
 

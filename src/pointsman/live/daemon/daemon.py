@@ -71,6 +71,8 @@ class Daemon:
     sort = RUN
     """What becomes of jobs: a store is of daemons of one sort only."""
     Loop: type[ControlLoop] = ControlLoop
+    overheads: Any = "realistic"
+    """What starts and stops take, unless its owner says so."""
 
     def __init__(self, setting: Setting) -> None:
         """Go on from what the store has.
@@ -157,7 +159,7 @@ class Daemon:
 
     def _resolve_deciding(self, last: Deciding | None) -> Deciding:
         """What is to decide; `last` is what did."""
-        setting, base = self.setting, last or Deciding(DEFAULT, {}, {"overheads": "realistic"})
+        setting, base = self.setting, last or Deciding(DEFAULT, {}, {"overheads": self.overheads})
         options = {**base.options, "overheads": setting.overheads or base.options["overheads"]}
         least_s = base.min_run_s if setting.min_run_s is None else setting.min_run_s
         if setting.policy is None:

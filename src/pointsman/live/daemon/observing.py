@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any, Final, NoReturn, Protocol
 
 from pointsman.cluster import Cluster
+from pointsman.engine.sdk.live import STARTS_INCLUDED
 from pointsman.errors import PointsmanError, RunError, UsageError
 from pointsman.live.backends.facts import Refused, Unsure
 from pointsman.live.control.alarms import Alarms
@@ -63,6 +64,7 @@ class ObservingDaemon(Daemon):
 
     sort = OBSERVED
     Loop = ObservingLoop
+    overheads = STARTS_INCLUDED
     loop: ObservingLoop  # ty: ignore
 
     def _recover(self) -> None:

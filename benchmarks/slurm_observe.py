@@ -1,0 +1,285 @@
+"""What observing a real Slurm costs and foretells: ``python -m benchmarks.slurm_observe -o DIR [--alone] [--jobs N]``.
+
+Jobs that sleep run on a Slurm of 64 nodes with eight declared GPUs each, on this machine, which needs root. A daemon
+observes it, or with ``--alone`` none does. ``DIR/figures.csv`` has the figures, about a quarter of an hour later.
+"""
+
+import argparse
+import csv
+import os
+import random
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
+from statistics import median, quantiles
+from typing import Any, Final, NamedTuple
+
+import pointsman
+from tests.live.slurm_cluster import SlurmCluster, slurm_cluster, why_not
+
+NODES, GPUS_EACH = 64, 8
+JOBS: Final = 2_000
+FASTER: Final = 50.0
+"""So many times shorter than those of Philly's log are the jobs, before they are cut."""
+SHORTEST_S, LONGEST_S = 5.0, 240.0
+GAP_S: Final = 0.22
+"""Mean time between two submissions, which are a Poisson process: a load of about 1.4."""
+LIMITS: Final = (1.5, 2.0, 4.0)
+"""Time limits are so many times as long as the job, rounded up to minutes."""
+LOOK_S: Final = 5.0
+SAMPLE_S: Final = 10.0
+LEADS_S: Final = (0.0, 30.0, 120.0, float("inf"))
+"""Bounds of the groups of promises, by the time from promise to expected start."""
+_RPC: Final = re.compile(r"(\w+)\s+\(\s*\d+\) count:(\d+)\s+ave_time:\d+\s+total_time:(\d+)")
+_FIGURE: Final = re.compile(r"^\s*([A-Z][\w ]*?):\s+(\d+)", re.MULTILINE)
+_TICK_S: Final = 1 / os.sysconf("SC_CLK_TCK")
+_PROMISES: Final = """
+SELECT made_ms, early_ms, likely_ms, late_ms, started_ms FROM promises JOIN attempts ON attempts.job = promises.job
+AND attempt = 1 WHERE started_ms IS NOT NULL
+"""
+_NEW: Final = "SELECT seq, at_ms FROM decisions WHERE seq > ? AND job IS NOT NULL"
+Figures = dict[str, Any]
+
+
+class Job(NamedTuple):
+    """One to submit."""
+
+    at_s: float
+    gpus: int
+    runs_s: float
+    limit_min: int
+    name: str
+
+
+def drawn(jobs: int) -> list[Job]:
+    """Jobs like those of Philly's log, in their order. The name of a job tells its user: Slurm's are all of root."""
+    rows = pointsman.generate("philly", jobs=jobs, cluster_gpus=NODES * GPUS_EACH, load=1.0, seed=1).jobs.to_dicts()
+    order = dict.fromkeys(row["user"] for row in rows)
+    users = {user: chr(97 + k // 26) + chr(97 + k % 26) for k, user in enumerate(order)}
+    draw, at_s, found = random.Random(1), 0.0, []
+    for row in rows:
+        runs_s = min(LONGEST_S, max(SHORTEST_S, row["duration_s"] / FASTER))
+        limit_min = -int(-runs_s * draw.choice(LIMITS) // 60)
+        at_s += draw.expovariate(1 / GAP_S)
+        found.append(Job(at_s, row["gpus"], runs_s, limit_min, f"train-{users[row['user']]}"))
+    return found
+
+
+def submit(slurm: SlurmCluster, job: Job) -> None:
+    nodes = -(-job.gpus // GPUS_EACH)
+    wants = (f"--nodes={nodes}", f"--gpus-per-node={job.gpus // nodes}", f"--time={job.limit_min}")
+    slurm.submit(*wants, f"--job-name={job.name}", does=f"sleep {job.runs_s:.1f}")
+
+
+# -- what is measured from outside ------------------------------------------------------------------------
+
+
+def cpu_s(pid: int, *, with_reaped: bool = True) -> float:
+    """Processor time of a process, and of its children that have ended."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, fields[11 : 15 if with_reaped else 13])) * _TICK_S
+
+
+def peak_mib(pid: int) -> float:
+    """The most memory that a process had."""
+    found = re.search(r"VmHWM:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())
+    return int(found[1]) / 1024 if found else 0.0
+
+
+def children(pid: int) -> list[int]:
+    """Those of all threads of a process."""
+    return [int(one) for task in Path(f"/proc/{pid}/task").iterdir() for one in (task / "children").read_text().split()]
+
+
+def of_sdiag(text: str, minutes: float) -> Figures:
+    """What the controller says of itself; times of cycles are the means and the longest."""
+    main, _, backfill = text.partition("Backfilling stats")
+    found: Figures = {}
+    for title, part in (("scheduling", main), ("backfill", backfill.partition("Latency for")[0])):
+        named = {name: int(value) for name, value in _FIGURE.findall(part)}
+        found |= {
+            f"{title} cycles": named.get("Total cycles", 0),
+            f"{title} cycle mean, ms": named.get("Mean cycle", 0) / 1000,
+            f"{title} cycle longest, ms": named.get("Max cycle", 0) / 1000,
+        }
+    by_type = text.partition("by message type")[2].partition("by user")[0]
+    rpcs = {name: (int(many), int(took_us)) for name, many, took_us in _RPC.findall(by_type)}
+    found["requests a minute"] = sum(many for many, _ in rpcs.values()) / minutes
+    found["time in requests, ms a minute"] = sum(took for _, took in rpcs.values()) / 1000 / minutes
+    for name, (many, took_us) in sorted(rpcs.items(), key=lambda item: -item[1][0]):
+        found[f"{name} a minute"], found[f"{name} mean, ms"] = many / minutes, took_us / many / 1000
+    return found
+
+
+def run_all(slurm: SlurmCluster, jobs: Sequence[Job], daemon: int | None) -> Figures:
+    """Submit the jobs, wait until all have ended, and say what that cost."""
+    assert slurm.controller is not None
+    slurm.call("sdiag", "--reset")
+    controller = slurm.controller.pid
+    begun_s, before_s = time.monotonic(), cpu_s(controller)
+    own_before_s = cpu_s(daemon) if daemon else 0.0
+    waiting: list[int] = []
+    for sample_s in _every(SAMPLE_S):
+        while jobs and begun_s + jobs[0].at_s <= sample_s:
+            time.sleep(max(0.0, begun_s + jobs[0].at_s - time.monotonic()))
+            submit(slurm, jobs[0])
+            jobs = jobs[1:]
+        time.sleep(max(0.0, sample_s - time.monotonic()))
+        text = slurm.call("sdiag")
+        now = dict(_FIGURE.findall(text))
+        waiting.append(int(now["Jobs pending"]))
+        if not jobs and now["Jobs pending"] == now["Jobs running"] == "0":
+            break
+    minutes = (time.monotonic() - begun_s) / 60
+    found = {"minutes": minutes, "most waiting": max(waiting), "waiting median": median(waiting)}
+    found |= of_sdiag(text, minutes) | {"controller CPU, s": cpu_s(controller) - before_s}
+    if daemon:
+        ahead = [pid for pid in children(daemon) if "spawn_main" in Path(f"/proc/{pid}/cmdline").read_text()]
+        found |= {
+            "daemon and commands CPU, s": cpu_s(daemon) - own_before_s,
+            "daemon alone CPU, s": cpu_s(daemon, with_reaped=False),
+            "forecasts CPU, s": sum(map(cpu_s, ahead)),
+            "daemon memory, MiB": peak_mib(daemon),
+            "forecasts memory, MiB": sum(map(peak_mib, ahead)),
+        }
+    return found
+
+
+def _every(seconds: float) -> Iterator[float]:
+    at_s = time.monotonic()
+    while True:
+        at_s += seconds
+        yield at_s
+
+
+# -- the daemon -------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def observing(slurm: SlurmCluster, folder: Path, options: Sequence[str]) -> Iterator[int]:
+    """The process id of a daemon that observes, whose turns are timed."""
+    command = [sys.executable, "-m", "benchmarks.slurm_observe", "--timed", str(folder / "turns.csv"), "live", "start"]
+    observe = ("--backend", "slurm", "--observe", "--policy", "gittins", "--poll", f"{LOOK_S:g}")
+    places = ("--state", str(folder / "state"), "--socket", str(folder / "s"))
+    more = {"PATH": slurm.path, "SLURM_CONF": slurm.environment["SLURM_CONF"]}
+    daemon = subprocess.Popen([*command, *observe, *places, *options], env={**os.environ, **more})
+    try:
+        while not (folder / "s").exists():
+            assert daemon.poll() is None, "the daemon has ended"
+            time.sleep(0.2)
+        yield daemon.pid
+    finally:
+        daemon.send_signal(signal.SIGTERM)
+        daemon.wait(120)
+
+
+def timed(path: Path, words: list[str]) -> int:
+    """A daemon that writes down how long each turn took in which something was seen, and how late starts are then."""
+    from pointsman.cli.run import run
+    from pointsman.live.daemon.observing import ObservingDaemon
+
+    turn, rows, last = ObservingDaemon.turn, [], 0
+
+    def timed_turn(daemon: ObservingDaemon) -> None:
+        nonlocal last
+        seen_ms, begun_s = daemon.loop.world.now_ms, time.perf_counter()
+        turn(daemon)
+        if daemon.loop.world.now_ms > seen_ms:
+            rows.append(("turn", 1000 * (time.perf_counter() - begun_s)))
+            for seq, at_ms in daemon.store.connection.execute(_NEW, (last,)).fetchall():
+                last = seq
+                rows.append(("lag", daemon.clock.now_ms() - at_ms))
+
+    ObservingDaemon.turn = timed_turn
+    code = run(words)
+    with path.open("w") as file:
+        csv.writer(file).writerows(rows)
+    return code
+
+
+# -- what the daemon found --------------------------------------------------------------------------------
+
+
+def of_turns(path: Path) -> Figures:
+    """How long turns took, and how late starts were noted."""
+    found: Figures = {}
+    rows = [*csv.reader(path.open())]
+    for what in ("turn", "lag"):
+        times = quantiles([float(ms) for name, ms in rows if name == what], n=100)
+        found |= {f"{what} median, ms": times[49], f"{what} p99, ms": times[98]}
+    return found | {"turns": sum(name == "turn" for name, _ in rows)}
+
+
+def of_store(store: Path) -> Figures:
+    """Agreement, and how many predicted starts came within their ranges."""
+    from pointsman.live.report.reading import read_findings
+
+    found = read_findings(store)
+    agreement, cost = found.agreement, found.all_costs
+    assert cost is not None
+    connection = sqlite3.connect(f"file:{store}?mode=ro", uri=True)
+    promises = [tuple(ms / 1000 for ms in row) for row in connection.execute(_PROMISES)]
+    connection.close()
+    groups = {
+        f"{low:g} to {high:g} s": [one for one in promises if low <= one[2] - one[0] < high]
+        for low, high in pairwise(LEADS_S)
+    }
+    return {
+        "starts judged": agreement.starts, "agreement, %": 100 * agreement.share, "starts not judged": found.unjudged,
+        "own requests a minute": cost.a_minute, "slowest answer, s": cost.slowest_s,
+        "alarms": len(found.alarms), "estimates of worth": len(found.worths), **of_promises("all", promises),
+        **{name: value for title, some in groups.items() for name, value in of_promises(title, some).items()},
+    }  # fmt: skip
+
+
+def of_promises(title: str, promises: Sequence[tuple[float, ...]]) -> Figures:
+    if not promises:
+        return {}
+    return {
+        f"{title}: promised": len(promises),
+        f"{title}: kept, %": 100 * sum(early <= at <= late for _, early, _, late, at in promises) / len(promises),
+        f"{title}: sooner, %": 100 * sum(at < early for _, early, _, _, at in promises) / len(promises),
+        f"{title}: range median, s": median(late - early for _, early, _, late, _ in promises),
+        f"{title}: error median, s": median(abs(at - likely) for _, _, likely, _, at in promises),
+        f"{title}: start minus likely, median, s": median(at - likely for _, _, likely, _, at in promises),
+    }
+
+
+def main() -> int:
+    """See the module."""
+    if sys.argv[1:2] == ["--timed"]:
+        return timed(Path(sys.argv[2]), sys.argv[3:])
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("-o", dest="folder", type=Path, required=True)
+    parser.add_argument("--alone", action="store_true")
+    parser.add_argument("--jobs", type=int, default=JOBS)
+    parser.add_argument("--overheads", default=None)
+    options = parser.parse_args()
+    if reason := why_not():
+        parser.error(reason)
+    options.folder.mkdir(parents=True)
+    jobs = drawn(options.jobs)
+    more = ["--overheads", options.overheads] if options.overheads else []
+    with slurm_cluster(NODES, GPUS_EACH, "sched/backfill") as slurm:
+        if options.alone:
+            found = run_all(slurm, jobs, None)
+        else:
+            with observing(slurm, options.folder, more) as daemon:
+                found = run_all(slurm, jobs, daemon)
+    if not options.alone:
+        found |= of_turns(options.folder / "turns.csv") | of_store(options.folder / "state" / "store")
+    with (options.folder / "figures.csv").open("w") as file:
+        csv.writer(file).writerows((name, f"{value:.6g}") for name, value in found.items())
+    print((options.folder / "figures.csv").read_text())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
