@@ -57,7 +57,7 @@ class ControlLoop:
     node_names: Sequence[str]
     back_off: BackOff = field(default_factory=BackOff)
     limits: Limits = field(default_factory=Limits)
-    """Of preemptions."""
+    """How often jobs may be preempted."""
     faults: NodeFaults = field(default_factory=NodeFaults)
     attempts: dict[AttemptId, Attempt] = field(default_factory=dict)
     """Those that have not ended."""

@@ -28,7 +28,7 @@ class Scope:
     """What may be changed."""
 
     partitions: frozenset[str] = frozenset()
-    """Of jobs; none: all."""
+    """Those of the jobs; none: all."""
     accounts: frozenset[str] = frozenset()
     """None: all."""
     most_a_minute: int = 30
@@ -99,7 +99,7 @@ class Adviser:
             if self.scope.has(job) and job.priority > 0:  # else it is held
                 jobs.setdefault(job.unit, job)
         self._forget_ended(alive)
-        kept = _kept(self.store)
+        kept = _read(self.store)
         self._note_set(kept, jobs)
         free = {
             unit: job for unit, job in jobs.items() if (row := _row_of(kept, unit)) is None or row.is_ours(job.nice)
@@ -111,7 +111,7 @@ class Adviser:
     def _forget_ended(self, alive: Collection[str]) -> None:
         """What has ended has no priority that matters; an array is there as long as a task is."""
         there = {*alive} | {name.partition("_")[0] for name in alive}
-        gone = [(unit,) for unit in _kept(self.store) if unit not in there]
+        gone = [(unit,) for unit in _read(self.store) if unit not in there]
         self.store.connection.executemany("DELETE FROM advised WHERE unit = ?", gone)
 
     def _note_set(self, kept: Mapping[str, _Kept], jobs: Mapping[str, SeenJob]) -> None:
@@ -161,7 +161,7 @@ async def hand_back(store: Store, advised: Advised, now_ms: int) -> None:
 
 def _to_take_back(store: Store, present: Sequence[Present]) -> list[Advice]:
     """What still has nice values that we have set."""
-    kept = _kept(store)
+    kept = _read(store)
     rows = [(one, row) for one in present if (row := _row_of(kept, one.unit)) is not None]
     return [
         Advice(one.unit, one.target, one.nice, row.before)
@@ -174,12 +174,12 @@ def _note_taken_back(store: Store, left: Sequence[Advice], now_ms: int) -> None:
     """All but these are as if they had never been changed."""
     stay = {name for one in left for name in (one.unit, one.unit.partition("_")[0])}
     with store.turn():
-        for unit in [unit for unit in _kept(store) if unit not in stay]:
+        for unit in [unit for unit in _read(store) if unit not in stay]:
             store.connection.execute("DELETE FROM advised WHERE unit = ?", (unit,))
             store.note_order(now_ms, -1, "nice", unit, "its own again")
 
 
-def _kept(store: Store) -> dict[str, _Kept]:
+def _read(store: Store) -> dict[str, _Kept]:
     rows = store.connection.execute("SELECT unit, nice_before, nice_last, nice FROM advised ORDER BY unit")
     return {row["unit"]: _Kept(row["nice_before"], row["nice_last"], row["nice"]) for row in rows}
 

@@ -34,7 +34,7 @@ class Piece:
     unix_ms: int
     what: What
     key: str
-    """Of a job; a node's name."""
+    """The key of a job, or a node's name."""
     job: SeenJob | None = None
     run: Run | None = None
     """That STARTED."""

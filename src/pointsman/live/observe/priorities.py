@@ -21,7 +21,7 @@ class Standing(NamedTuple):
 def nice_values(order: Sequence[str], standings: Mapping[str, Standing]) -> dict[str, int]:
     """The nice values that bring these jobs into `order`, the first first; only of those that must change.
 
-    Where the first so many of both orders are the same jobs, each such part is put in order for itself.
+    Where both orders begin with the same jobs, each such part is put in order for itself.
     """
     wanted = [job for job in order if job in standings]
     present = sorted(wanted, key=lambda job: -standings[job].priority)

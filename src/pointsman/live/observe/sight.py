@@ -70,9 +70,9 @@ class Present(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """Of one kind of question."""
+    """What one kind of question costs."""
 
     requests: int
-    """Of the other scheduler, in the last minute."""
+    """Those to the other scheduler, in the last minute."""
     last_s: float
     """How long the last answer took."""

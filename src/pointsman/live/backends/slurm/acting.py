@@ -46,7 +46,7 @@ class Mark(NamedTuple):
 
     attempt: AttemptId
     restarts: int
-    """As of then: if there are more, the attempt is over."""
+    """How often the job had been requeued then: if it is more by now, the attempt is over."""
 
 
 @dataclass(frozen=True)

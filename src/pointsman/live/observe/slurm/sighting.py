@@ -53,7 +53,7 @@ class Sighting:
         for record in sorted(snapshot.jobs, key=lambda record: record.number):  # those of one second in their order
             if (gpus := _gpus_of(record)) > 0:
                 for id_ in task_ids(record.id):
-                    found |= {job.key: job for job in self._seen(id_, record, gpus)}
+                    found |= {job.key: job for job in self._sight_one(id_, record, gpus)}
         if snapshot.complete:
             listed = {job.shown for job in found.values()}
             found |= {job.key: job for job in self._miss(listed)}
@@ -80,7 +80,7 @@ class Sighting:
             skew_s = snapshot.controller.asked_unix_s - time.time()
             self._skew_s = skew_s if abs(skew_s) > SKEW_S else 0.0
 
-    def _seen(self, id_: str, record: SlurmJob, gpus: int) -> Iterator[SeenJob]:
+    def _sight_one(self, id_: str, record: SlurmJob, gpus: int) -> Iterator[SeenJob]:
         known = self._known.get(id_)
         is_again = known is not None and known.ended and record.phase != Phase.ENDED  # Slurm forgets that jobs ended
         if known is None or is_again or not _is_same(known, record):
