@@ -204,4 +204,16 @@ def test_kinds_of_one_look_are_admitted_together(tmp_path: Path) -> None:
         turn_by(observer, Sight(jobs, {}, 0), 0)
     assert assembled.call_count < 40
     assert len(observer.loop.jobs) == 201
-    assert observer.loop._left_out == {"200"}
+    assert len(observer.loop.keys()) == 201
+
+
+def test_more_jobs_than_there_is_room_for_come_later(tmp_path: Path) -> None:
+    with patch("pointsman.live.observe.admission.MOST_JOBS", 3):
+        observer = observed("fifo", "gittins", tmp_path / "store", 40)
+        for now_ms in observer.played.instants():
+            observer.look(now_ms)
+            assert len(observer.loop.jobs) <= 3
+            observer.played.last_ms = -1  # all that there are are shown again, as Slurm does
+    check_all_is_over(observer)
+    assert observer.store.connection.execute("SELECT count(*) FROM jobs").fetchone()[0] > 20
+    assert "others are taken in when some have" in observer.loop.alarms.last[0][1]

@@ -14,13 +14,13 @@ from pointsman.live.control.obeying import hold
 from pointsman.live.control.orders import Order
 from pointsman.live.control.reconcile import Happened
 from pointsman.live.forecast.present import ran_by_row
+from pointsman.live.observe.admission import Admission
 from pointsman.live.observe.decisions import Decisions, Tale
 from pointsman.live.observe.news import KnownJob, Piece, What, news
 from pointsman.live.observe.seats import free_gpus
 from pointsman.live.observe.sight import Run, SeenJob, Sight
 from pointsman.live.records.book import Attempt, Cause, Stage
 from pointsman.live.records.job import Job
-from pointsman.live.world.kind import Kind
 from pointsman.live.world.opinion import opinion
 from pointsman.live.world.plan import Action
 from pointsman.live.world.roster import Roster
@@ -33,16 +33,9 @@ IDLE_MS: Final = 60_000
 """For so long nothing has happened before it is asked whether the policy would have left the free GPUs free, too."""
 NO_LIMIT_MS: Final = 365 * 86_400_000
 """What Slurm's backfilling counts for a job without a time limit (YEAR_MINUTES in its sched/backfill)."""
-_IS_KNOWN: Final = "SELECT 1 FROM jobs WHERE uid = ? AND request_key = ?"
 _LATELY: Final = "SELECT request_key, end_ms FROM jobs WHERE end_ms IS NULL OR end_ms > ? ORDER BY id"
 LATELY_MS: Final = 3_600_000
 """For so long Slurm may list jobs that have ended."""
-_ROUGHER: Final[tuple[Callable[[Kind], Kind], ...]] = (
-    lambda kind: kind,
-    lambda kind: kind._replace(partition=None, gpu_type=None),
-    lambda kind: Kind(kind.gpus),
-)
-"""What may be left out of a kind, so that the cluster could run it."""
 BY_ANOTHER: Final = "Observed"
 """Why an attempt was started, in the table of attempts."""
 
@@ -75,14 +68,9 @@ class ObservingLoop(ControlLoop):
 
     owner: "Owner | None" = None
     decisions: Decisions = field(init=False)
+    admission: Admission = field(init=False)
     _rows: dict[str, int] = field(default_factory=dict)
     """Our numbers of the jobs that have not ended, by their keys."""
-    _kinds: dict[Kind, Kind | None] = field(default_factory=dict)
-    """As which kind one counts here; None: the cluster could not run it."""
-    _left_out: set[str] = field(default_factory=set)
-    """Keys of jobs that the world could not have."""
-    _over: set[str] = field(default_factory=set)
-    """Keys of jobs that have ended, and are still shown."""
     _runs: dict[int, Run] = field(default_factory=dict)
     """Those of the jobs that run, as they were seen when they began, by our numbers."""
     waiting: dict[int, SeenJob] = field(default_factory=dict)
@@ -92,7 +80,7 @@ class ObservingLoop(ControlLoop):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.decisions = Decisions(self.store)
+        self.decisions, self.admission = Decisions(self.store), Admission(self.store, self.alarms)
         self._rows = {job.request_key: row for row, job in self.jobs.items() if job.request_key is not None}
 
     @property
@@ -139,24 +127,14 @@ class ObservingLoop(ControlLoop):
     def _admit(self, jobs: Iterable[SeenJob]) -> None:
         """The world knows the kinds of all jobs that come."""
         assert self.owner is not None
-        new = [job for job in jobs if job.key not in self._rows and job.key not in self._left_out]
-        kinds = [kind for kind in dict.fromkeys(job.kind for job in new) if kind not in self._kinds]
-        for rougher in _ROUGHER:  # where our cluster could not run it there
-            self.owner.roster.admit_all(rougher(kind) for kind in kinds)
-            found = {kind: rougher(kind) for kind in kinds if rougher(kind) in self.owner.roster.numbers}
-            self._kinds |= found
-            kinds = [kind for kind in kinds if kind not in found]
-        self._kinds |= dict.fromkeys(kinds)
-        self._left_out |= {job.key for job in new if self._kinds[job.kind] is None}
+        self.admission.admit(self.owner.roster, (job for job in jobs if job.key not in self._rows))
         if len(self.owner.roster.numbers) > len(self.world.prepared.trace):
             self.owner.grow()
 
     def _follow(self, seen: Sight, now_ms: int) -> None:
         shift_ms, first_ms = now_ms - seen.unix_ms, self.world.now_ms
-        heard = {key: job for key, job in seen.jobs.items() if key not in self._left_out and not self._is_over(job)}
+        heard = self.admission.taken_in(seen.jobs, self._rows, now_ms)
         pieces = news(self._known(shift_ms), self.nodes, replace(seen, jobs=heard))
-        self._over = {key for key, job in seen.jobs.items() if job.ended is not None}
-        self._left_out &= seen.jobs.keys()
 
         def when(piece: Piece) -> tuple[int, bool]:
             return min(max(piece.unix_ms + shift_ms, first_ms), now_ms), piece.what.is_decided
@@ -182,17 +160,6 @@ class ObservingLoop(ControlLoop):
             job = seen.jobs.get(key)
             if row not in self._runs and job is not None and job.run is not None and self.attempt_of(row) is not None:
                 self._runs[row] = job.run
-
-    def _is_over(self, job: SeenJob) -> bool:
-        """Whether its end was told already, be it that it is shown again as if it had not ended."""
-        if job.key in self._rows:
-            return False
-        if job.key not in self._over:
-            row = self.store.connection.execute(_IS_KNOWN, (job.uid, job.key)).fetchone()
-            if row is None:
-                return False
-            self._over.add(job.key)
-        return True
 
     def _known(self, shift_ms: int) -> dict[str, KnownJob]:
         known = {}
@@ -221,7 +188,7 @@ class ObservingLoop(ControlLoop):
 
     def _come(self, piece: Piece, at_ms: int) -> None:
         assert piece.job is not None and self.owner is not None
-        seen, kind = piece.job, self._kinds[piece.job.kind]
+        seen, kind = piece.job, self.admission.kinds[piece.job.kind]
         assert kind is not None
         limit_ms, number = seen.limit_ms or NO_LIMIT_MS, self.owner.roster.numbers[kind]
         ask = self.owner.roster.ask(number, limit_ms=limit_ms, pinned=not seen.requeues)
