@@ -143,6 +143,8 @@ def test_what_is_held_is_not_started_by_anybody(tmp_path: Path) -> None:
     for now_ms in observer.played.instants():
         observer.look(now_ms)
         held |= observer.loop.held
+        if row + 1 in observer.loop.held:
+            assert observer.loop.why_held(row + 1) == "Slurm starts it in no order of jobs: JobHeldUser"
     check_all_is_over(observer)
     assert held == {row + 1}
     wanted_ms = [one["at_ms"] for one in observer.decisions() if ["START", row + 1] in json.loads(one["instead"])]

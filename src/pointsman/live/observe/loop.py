@@ -75,6 +75,8 @@ class ObservingLoop(ControlLoop):
     """Those of the jobs that run, as they were seen when they began, by our numbers."""
     waiting: dict[int, SeenJob] = field(default_factory=dict)
     """The jobs that wait and could start, as they were seen last, by our numbers."""
+    _held_for: dict[int, str] = field(default_factory=dict)
+    """Why the other scheduler does not start jobs, whatever their order, by our numbers."""
     _changed_ms: int = 0
     """When something has happened, after which it is not asked yet whether GPUs were left free."""
 
@@ -146,7 +148,9 @@ class ObservingLoop(ControlLoop):
                 for piece in group:
                     self._take_in_piece(piece, at_ms)
         self._recall_runs(seen)
-        self.waiting = {row: seen.jobs[key] for key, row in self._rows.items() if _waits(seen.jobs.get(key))}
+        there = {row: job for key, row in self._rows.items() if (job := seen.jobs.get(key)) is not None}
+        self.waiting = {row: job for row, job in there.items() if _waits(job)}
+        self._held_for = {row: there[row].held for row in self.held if row in there}
         if pieces:
             self._changed_ms = now_ms
         elif self._changed_ms and now_ms - self._changed_ms >= IDLE_MS:
@@ -198,6 +202,12 @@ class ObservingLoop(ControlLoop):
         )  # fmt: skip
         self._rows[seen.key] = self._submit(job, at_ms)
 
+    def why_held(self, job: int) -> str:
+        """In the other scheduler's word."""
+        looks: Looks = self.backend  # ty: ignore
+        why = self._held_for.get(job)
+        return f"{looks.title} starts it in no order of jobs" + (f": {why}" if why else "")
+
     def hold_back(self, row: int, piece: Piece, at_ms: int) -> None:
         """A job could not start now, whoever decided."""
         hold(self, row, at_ms)
@@ -222,8 +232,11 @@ class ObservingLoop(ControlLoop):
 
     def _follow_decisions(self, pieces: Sequence[Piece], at_ms: int, now_ms: int) -> None:
         """Jobs were stopped and started at once: nothing else kept those from starting."""
-        for piece in pieces:
-            if piece.what == What.STARTED and self._rows[piece.key] in self.held and self._parts(piece) is not None:
+        held = [one for one in pieces if one.what == What.STARTED and self._rows[one.key] in self.held]
+        if held:
+            self._advance(at_ms)  # others that have ended just now may have had their GPUs
+        for piece in held:
+            if self._parts(piece) is not None:
                 self.let_go(self._rows[piece.key], piece, at_ms)
         self._advance(at_ms)
         would = self._opinion(at_ms) if at_ms >= now_ms - RECENT_MS else None
@@ -290,10 +303,8 @@ class ObservingLoop(ControlLoop):
         return Tale(looks.title, self.world.simulation.policy.name, self.jobs, ran_ms)
 
 
-def _waits(job: SeenJob | None) -> bool:
-    return (
-        job is not None and job.ended is None and not job.held and (job.run is None or job.run.end_unix_ms is not None)
-    )
+def _waits(job: SeenJob) -> bool:
+    return job.ended is None and not job.held and (job.run is None or job.run.end_unix_ms is not None)
 
 
 _TAKING_IN: Final[Mapping[What, Callable[[ObservingLoop, int, Piece, int], None]]] = {
