@@ -12,7 +12,7 @@ from pointsman.live.observe.loop import RECENT_MS
 from pointsman.live.observe.sight import SeenJob, Sight
 from pointsman.live.world.kind import Kind
 from pointsman.live.world.roster import Roster
-from pointsman.types import JobState
+from pointsman.types import JobState, NodeState
 
 from .observed import Observed, Played
 from .test_equality import CLUSTERS, workload
@@ -219,3 +219,19 @@ def test_more_jobs_than_there_is_room_for_come_later(tmp_path: Path) -> None:
     check_all_is_over(observer)
     assert observer.store.connection.execute("SELECT count(*) FROM jobs").fetchone()[0] > 20
     assert "others are taken in when some have" in observer.loop.alarms.last[0][1]
+
+
+def test_nodes_that_have_changed_are_told_once(tmp_path: Path) -> None:
+    """One has lost GPUs, one is gone, one is new."""
+    observer = observed("fifo", "gittins", tmp_path / "store", 20)
+    names = observer.names
+    has = dict(zip(names, observer.loop.world.simulation.handle.state.nodes["gpus"].tolist(), strict=True))
+    gpus = {name: many for name, many in has.items() if name != names[1]} | {names[0]: 1, "new": 8}
+    states = dict.fromkeys(gpus, NodeState.UP)
+    for now_ms in (1_000, 2_000):
+        turn_by(observer, Sight({}, states, now_ms, gpus), now_ms)
+    assert [said for _, said in observer.loop.alarms.last] == [
+        f"nodes have changed since the daemon was started: {names[0]} has 1 GPUs, not {has[names[0]]}; "
+        f"{names[1]} has 0 GPUs, not {has[names[1]]}; new has 8 GPUs, not 0; start it again"
+    ]
+    assert observer.loop.nodes[names[1]] == NodeState.DRAIN

@@ -17,9 +17,9 @@ from pointsman.live.daemon.setting import OBSERVED, Setting
 from pointsman.live.daemon.submission import Submission
 from pointsman.live.forecast.whatif import Change
 from pointsman.live.observe.advising import Advised, Adviser, hand_back
-from pointsman.live.observe.loop import Looks, ObservingLoop
+from pointsman.live.observe.loop import ObservingLoop
 from pointsman.live.observe.priorities import LOWEST
-from pointsman.live.observe.sight import Cost
+from pointsman.live.observe.sight import Cost, Looks
 from pointsman.live.records.seat_records import end_all
 from pointsman.live.world.roster import Deciding
 

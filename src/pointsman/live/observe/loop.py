@@ -16,9 +16,10 @@ from pointsman.live.control.reconcile import Happened
 from pointsman.live.forecast.present import ran_by_row
 from pointsman.live.observe.admission import Admission
 from pointsman.live.observe.decisions import Decisions, Tale
+from pointsman.live.observe.inventory import Inventory
 from pointsman.live.observe.news import KnownJob, Piece, What, news
 from pointsman.live.observe.seats import free_gpus
-from pointsman.live.observe.sight import Run, SeenJob, Sight
+from pointsman.live.observe.sight import Looks, Run, SeenJob, Sight
 from pointsman.live.records.book import Attempt, Cause, Stage
 from pointsman.live.records.job import Job
 from pointsman.live.world.opinion import opinion
@@ -40,17 +41,6 @@ BY_ANOTHER: Final = "Observed"
 """Why an attempt was started, in the table of attempts."""
 
 
-class Looks(Protocol):
-    """What looks at a cluster on which another scheduler decides."""
-
-    title: str
-    """What that is called."""
-
-    def latest(self) -> Sight | None:
-        """What was seen since the last time; None: nothing."""
-        ...
-
-
 class Owner(Protocol):
     """Whose loop it is."""
 
@@ -69,6 +59,7 @@ class ObservingLoop(ControlLoop):
     owner: "Owner | None" = None
     decisions: Decisions = field(init=False)
     admission: Admission = field(init=False)
+    _inventory: Inventory = field(init=False)
     _rows: dict[str, int] = field(default_factory=dict)
     """Our numbers of the jobs that have not ended, by their keys."""
     _runs: dict[int, Run] = field(default_factory=dict)
@@ -83,6 +74,7 @@ class ObservingLoop(ControlLoop):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.decisions, self.admission = Decisions(self.store), Admission(self.store, self.alarms)
+        self._inventory = Inventory(self.alarms)
         self._rows = {job.request_key: row for row, job in self.jobs.items() if job.request_key is not None}
 
     @property
@@ -136,7 +128,8 @@ class ObservingLoop(ControlLoop):
     def _follow(self, seen: Sight, now_ms: int) -> None:
         shift_ms, first_ms = now_ms - seen.unix_ms, self.world.now_ms
         heard = self.admission.taken_in(seen.jobs, self._rows, now_ms)
-        pieces = news(self._known(shift_ms), self.nodes, replace(seen, jobs=heard))
+        nodes = self._inventory.states(seen, self.world, self.node_names, now_ms)
+        pieces = news(self._known(shift_ms), self.nodes, replace(seen, jobs=heard, nodes=nodes))
 
         def when(piece: Piece) -> tuple[int, bool]:
             return min(max(piece.unix_ms + shift_ms, first_ms), now_ms), piece.what.is_decided
@@ -149,7 +142,7 @@ class ObservingLoop(ControlLoop):
                     self._take_in_piece(piece, at_ms)
         self._recall_runs(seen)
         there = {row: job for key, row in self._rows.items() if (job := seen.jobs.get(key)) is not None}
-        self.waiting = {row: job for row, job in there.items() if _waits(job)}
+        self.waiting = {row: job for row, job in there.items() if job.waits}
         self._held_for = {row: there[row].held for row in self.held if row in there}
         if pieces:
             self._changed_ms = now_ms
@@ -301,10 +294,6 @@ class ObservingLoop(ControlLoop):
         looks: Looks = self.backend  # ty: ignore
         ran_ms = ran_by_row(self.world, at_ms)
         return Tale(looks.title, self.world.simulation.policy.name, self.jobs, ran_ms)
-
-
-def _waits(job: SeenJob) -> bool:
-    return job.ended is None and not job.held and (job.run is None or job.run.end_unix_ms is not None)
 
 
 _TAKING_IN: Final[Mapping[What, Callable[[ObservingLoop, int, Piece, int], None]]] = {
