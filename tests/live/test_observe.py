@@ -235,3 +235,14 @@ def test_nodes_that_have_changed_are_told_once(tmp_path: Path) -> None:
         f"{names[1]} has 0 GPUs, not {has[names[1]]}; new has 8 GPUs, not 0; start it again"
     ]
     assert observer.loop.nodes[names[1]] == NodeState.DRAIN
+
+
+def test_a_policy_that_fails_to_have_an_opinion_is_relieved(tmp_path: Path) -> None:
+    observer = observed("fifo", "gittins", tmp_path / "store", 20)
+    with patch("pointsman.live.observe.loop.opinion", side_effect=KeyError("lost")):
+        for now_ms in observer.played.instants()[:10]:
+            observer.look(now_ms)
+    assert "policy 'gittins' has no opinion: 'lost'" in observer.loop.alarms.last[0][1]
+    for now_ms in observer.played.instants()[10:]:
+        observer.look(now_ms)
+    check_all_is_over(observer)

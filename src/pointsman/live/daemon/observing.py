@@ -74,6 +74,7 @@ class ObservingDaemon(Daemon):
 
     def _recover(self) -> None:
         super()._recover()
+        self.loop.world.copy()  # which tells whether the policy can be asked at all
         self.loop.owner = self
         self._changing, self._hands_back = asyncio.Lock(), False
         self.watching: Watching = self.backend  # ty: ignore

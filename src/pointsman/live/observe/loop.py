@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Final, Protocol
 
-from pointsman.errors import RunError
 from pointsman.live.backends.facts import AttemptId
 from pointsman.live.control.loop import ControlLoop
 from pointsman.live.control.obeying import hold
@@ -281,8 +280,8 @@ class ObservingLoop(ControlLoop):
         """What the policy would do; None if it fails."""
         try:
             return opinion(self.world, at_ms)
-        except RunError as error:
-            self._relieve(str(error))
+        except Exception as error:  # of a policy in Python it may be any; it is a copy of the world that has failed
+            self._relieve(f"policy {self.world.simulation.policy.name!r} has no opinion: {error}")
             return None
 
     def _note_left(self, now_ms: int) -> None:
