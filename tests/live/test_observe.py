@@ -12,7 +12,7 @@ from pointsman.live.observe.loop import RECENT_MS
 from pointsman.live.observe.sight import SeenJob, Sight
 from pointsman.live.world.kind import Kind
 from pointsman.live.world.roster import Roster
-from pointsman.types import JobState
+from pointsman.types import JobState, NodeState
 
 from .observed import Observed, Played
 from .test_equality import CLUSTERS, workload
@@ -143,6 +143,8 @@ def test_what_is_held_is_not_started_by_anybody(tmp_path: Path) -> None:
     for now_ms in observer.played.instants():
         observer.look(now_ms)
         held |= observer.loop.held
+        if row + 1 in observer.loop.held:
+            assert observer.loop.why_held(row + 1) == "Slurm starts it in no order of jobs: JobHeldUser"
     check_all_is_over(observer)
     assert held == {row + 1}
     wanted_ms = [one["at_ms"] for one in observer.decisions() if ["START", row + 1] in json.loads(one["instead"])]
@@ -204,4 +206,43 @@ def test_kinds_of_one_look_are_admitted_together(tmp_path: Path) -> None:
         turn_by(observer, Sight(jobs, {}, 0), 0)
     assert assembled.call_count < 40
     assert len(observer.loop.jobs) == 201
-    assert observer.loop._left_out == {"200"}
+    assert len(observer.loop.keys()) == 201
+
+
+def test_more_jobs_than_there_is_room_for_come_later(tmp_path: Path) -> None:
+    with patch("pointsman.live.observe.admission.MOST_JOBS", 3):
+        observer = observed("fifo", "gittins", tmp_path / "store", 40)
+        for now_ms in observer.played.instants():
+            observer.look(now_ms)
+            assert len(observer.loop.jobs) <= 3
+            observer.played.last_ms = -1  # all that there are are shown again, as Slurm does
+    check_all_is_over(observer)
+    assert observer.store.connection.execute("SELECT count(*) FROM jobs").fetchone()[0] > 20
+    assert "others are taken in when some have" in observer.loop.alarms.last[0][1]
+
+
+def test_nodes_that_have_changed_are_told_once(tmp_path: Path) -> None:
+    """One has lost GPUs, one is gone, one is new."""
+    observer = observed("fifo", "gittins", tmp_path / "store", 20)
+    names = observer.names
+    has = dict(zip(names, observer.loop.world.simulation.handle.state.nodes["gpus"].tolist(), strict=True))
+    gpus = {name: many for name, many in has.items() if name != names[1]} | {names[0]: 1, "new": 8}
+    states = dict.fromkeys(gpus, NodeState.UP)
+    for now_ms in (1_000, 2_000):
+        turn_by(observer, Sight({}, states, now_ms, gpus), now_ms)
+    assert [said for _, said in observer.loop.alarms.last] == [
+        f"nodes have changed since the daemon was started: {names[0]} has 1 GPUs, not {has[names[0]]}; "
+        f"{names[1]} has 0 GPUs, not {has[names[1]]}; new has 8 GPUs, not 0; start it again"
+    ]
+    assert observer.loop.nodes[names[1]] == NodeState.DRAIN
+
+
+def test_a_policy_that_fails_to_have_an_opinion_is_relieved(tmp_path: Path) -> None:
+    observer = observed("fifo", "gittins", tmp_path / "store", 20)
+    with patch("pointsman.live.observe.loop.opinion", side_effect=KeyError("lost")):
+        for now_ms in observer.played.instants()[:10]:
+            observer.look(now_ms)
+    assert "policy 'gittins' has no opinion: 'lost'" in observer.loop.alarms.last[0][1]
+    for now_ms in observer.played.instants()[10:]:
+        observer.look(now_ms)
+    check_all_is_over(observer)

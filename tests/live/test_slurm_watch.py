@@ -77,3 +77,8 @@ def test_a_job_that_is_listed_again_is_another_one() -> None:
 def test_a_job_whose_nodes_are_made_ready_has_them() -> None:
     (seen,) = Sighting().sight(snapshot(replace(RUNS, state="CONFIGURING"))).jobs.values()
     assert seen.run is not None and seen.run.gpus == (("gpu1", 4),)
+
+
+def test_names_of_users_reach_no_terminal() -> None:
+    (seen,) = Sighting().sight(snapshot(replace(WAITS, name="a|b\x1b[2J\n\x07é"))).jobs.values()
+    assert seen.name == "a|b?[2J??é"

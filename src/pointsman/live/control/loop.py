@@ -233,6 +233,10 @@ class ControlLoop:
         self.jobs_of[self.jobs.pop(job).uid] -= 1
         self.store.end_job(job, state, now_ms)
 
+    def why_held(self, job: int) -> str:
+        """Why a job that is held is, and what ends that."""
+        return f"it is held by its user ('pointsman release {job}')"
+
     # -- what is decided, and done ------------------------------------------------------------------------
 
     def decide(self, now_ms: int, since_ms: int = 0) -> None:

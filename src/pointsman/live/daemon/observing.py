@@ -17,8 +17,9 @@ from pointsman.live.daemon.setting import OBSERVED, Setting
 from pointsman.live.daemon.submission import Submission
 from pointsman.live.forecast.whatif import Change
 from pointsman.live.observe.advising import Advised, Adviser, hand_back
-from pointsman.live.observe.loop import Looks, ObservingLoop
-from pointsman.live.observe.sight import Cost
+from pointsman.live.observe.loop import ObservingLoop
+from pointsman.live.observe.priorities import LOWEST
+from pointsman.live.observe.sight import Cost, Looks
 from pointsman.live.records.seat_records import end_all
 from pointsman.live.world.roster import Deciding
 
@@ -32,6 +33,10 @@ FIRST_S: Final = 120.0
 """After the first look, it is worked out so soon."""
 LOOKS: Final = 6
 """From one time that priorities are changed to the next."""
+AT_FLOOR: Final = (
+    f"jobs that have Slurm's lowest priority, {LOWEST}, cannot be brought into another order: give PriorityWeightAge "
+    "in slurm.conf, or lower the nice values of users"
+)
 _OURSELVES: Final = -1
 _ADD_COST: Final = """
 INSERT INTO looks VALUES (?, ?, ?, ?) ON CONFLICT (hour, command) DO UPDATE SET
@@ -69,6 +74,7 @@ class ObservingDaemon(Daemon):
 
     def _recover(self) -> None:
         super()._recover()
+        self.loop.world.copy()  # which tells whether the policy can be asked at all
         self.loop.owner = self
         self._changing, self._hands_back = asyncio.Lock(), False
         self.watching: Watching = self.backend  # ty: ignore
@@ -134,7 +140,8 @@ class ObservingDaemon(Daemon):
         alive = {job.shown for job in self.loop.jobs.values()}
         with self.store.turn():
             planned = adviser.plan(waiting, alive, self.roster.deciding.policy, self.clock.now_ms())
-        trouble = ""
+        at_floor = sum(job.priority == LOWEST and adviser.scope.has(job) for job in waiting) > 1
+        trouble = AT_FLOOR if at_floor else ""
         for advice in planned:
             try:
                 await asyncio.to_thread(self.watching.set_nice, advice.target, advice.nice)

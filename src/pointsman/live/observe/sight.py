@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from pointsman.live.world.kind import Kind
 from pointsman.types import JobState, NodeState
@@ -51,6 +51,11 @@ class SeenJob:
     """How it ended; None: it waits or runs."""
     end_unix_ms: int | None = None
 
+    @property
+    def waits(self) -> bool:
+        """Whether it could start now."""
+        return self.ended is None and not self.held and (self.run is None or self.run.end_unix_ms is not None)
+
 
 @dataclass(frozen=True)
 class Sight:
@@ -59,6 +64,19 @@ class Sight:
     jobs: Mapping[str, SeenJob]
     nodes: Mapping[str, NodeState]
     unix_ms: int
+    gpus: Mapping[str, int] = field(default_factory=dict)
+    """Of these nodes."""
+
+
+class Looks(Protocol):
+    """What looks at a cluster on which another scheduler decides."""
+
+    title: str
+    """What that is called."""
+
+    def latest(self) -> Sight | None:
+        """What was seen since the last time; None: nothing."""
+        ...
 
 
 class Present(NamedTuple):

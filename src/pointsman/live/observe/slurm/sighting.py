@@ -57,8 +57,9 @@ class Sighting:
         if snapshot.complete:
             listed = {job.shown for job in found.values()}
             found |= {job.key: job for job in self._miss(listed)}
+        gpus_of = {node.name: sum(many for _, many in node.gpus) for node in snapshot.nodes if node.gpus}
         nodes = {node.name: node.state for node in snapshot.nodes if node.gpus}
-        return Sight(found, nodes, round(1000 * (time.time() + self._skew_s)))
+        return Sight(found, nodes, round(1000 * (time.time() + self._skew_s)), gpus_of)
 
     def _miss(self, listed: Collection[str]) -> Iterator[SeenJob]:
         """Jobs that are not listed any more have ended; they are remembered for a while, should Slurm list them again
@@ -99,7 +100,7 @@ def seen_job(key: str, id_: str, record: SlurmJob, gpus: int) -> SeenJob:
     if record.phase == Phase.ENDED:
         ended = state_of_end(record.state)
     return SeenJob(
-        key, id_, submit_ms or 0, _kind_of(record, gpus), record.nodes_asked, record.uid, record.name,
+        key, id_, submit_ms or 0, _kind_of(record, gpus), record.nodes_asked, record.uid, _printable(record.name),
         None if record.time_limit_s is None else round(1000 * record.time_limit_s), record.priority, record.nice,
         unit_of(record.id), target_of(record.id), record.requeues,
         "" if record.reason in FREE else record.reason, _run_of(record, gpus), ended, end_ms,
@@ -159,6 +160,11 @@ def _run_of(record: SlurmJob, gpus: int) -> Run | None:
     parts = tuple((part.node, each if part.count is None else part.count) for part in record.held)
     gpus_of = tuple(part for part in parts if part[1] > 0)
     return Run(1000 * record.start_unix_s, gpus_of, _ms(record.end_unix_s), record.restarts)
+
+
+def _printable(name: str) -> str:
+    """A name without what a terminal would obey: users may put anything into theirs."""
+    return "".join(char if char.isprintable() else "?" for char in name)
 
 
 def _ms(unix_s: int | None) -> int | None:
