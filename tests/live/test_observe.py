@@ -246,3 +246,14 @@ def test_a_policy_that_fails_to_have_an_opinion_is_relieved(tmp_path: Path) -> N
     for now_ms in observer.played.instants()[10:]:
         observer.look(now_ms)
     check_all_is_over(observer)
+
+
+def test_a_job_that_is_shown_with_no_gpus_is_held(tmp_path: Path) -> None:
+    """The engine cannot start one without any."""
+    observer = observed("fifo", "gittins", tmp_path / "store", 20)
+    lives = observer.played.lives
+    lives[0] = lives[0]._replace(runs=[run._replace(gpus=()) for run in lives[0].runs])
+    for now_ms in observer.played.instants():
+        observer.look(now_ms)
+    check_all_is_over(observer)
+    assert observer.store.connection.execute("SELECT count(*) FROM attempts WHERE parts = '[]'").fetchone()[0] == 0

@@ -82,3 +82,10 @@ def test_a_job_whose_nodes_are_made_ready_has_them() -> None:
 def test_names_of_users_reach_no_terminal() -> None:
     (seen,) = Sighting().sight(snapshot(replace(WAITS, name="a|b\x1b[2J\n\x07é"))).jobs.values()
     assert seen.name == "a|b?[2J??é"
+
+
+def test_a_job_that_gives_its_gpus_back_has_had_them() -> None:
+    """Of a job that is being requeued, or completes, Slurm may list nodes without GPUs."""
+    gives_back = replace(RUNS, state="COMPLETING", held=(NodeGpus("gpu1", 0), NodeGpus("gpu2", 0)), nodes_asked=2)
+    (seen,) = Sighting().sight(snapshot(gives_back)).jobs.values()
+    assert seen.run is not None and seen.run.gpus == (("gpu1", 4), ("gpu2", 4))

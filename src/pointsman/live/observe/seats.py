@@ -21,7 +21,7 @@ def free_gpus(
         if mask is None:
             return None
         parts.append((node, mask))
-    return parts
+    return parts or None
 
 
 def _lowest(free: int, many: int) -> int | None:

@@ -100,9 +100,11 @@ def start_there(world: LiveWorld, row: int, parts: Sequence[tuple[int, int]]) ->
     """A waiting job starts, between two turns, on (node, mask of its GPUs), because others have decided so.
 
     Raises:
-        RunError: it does not wait, or one of the GPUs is not free.
+        RunError: it does not wait, there are no GPUs, or one of them is not free.
     """
     slot = _slot_in(world, row, JobState.PENDING)
+    if not parts:
+        raise RunError(f"job {row} cannot start without GPUs")
     _check_free(world, row, parts)
     _lay_out(world, parts)
     unit(SEATING).start(world.simulation.handle.address, slot)

@@ -157,8 +157,10 @@ def _run_of(record: SlurmJob, gpus: int) -> Run | None:
     if record.start_unix_s is None or not has_nodes or not record.held:
         return None
     each = record.gpus.per_node or gpus // len(record.held)
-    parts = tuple((part.node, each if part.count is None else part.count) for part in record.held)
-    gpus_of = tuple(part for part in parts if part[1] > 0)
+    known = any(part.count for part in record.held)  # nothing is listed of a job that gives them back just now
+    parts = tuple((part.node, part.count if known and part.count is not None else each) for part in record.held)
+    if not (gpus_of := tuple(part for part in parts if part[1] > 0)):
+        return None
     return Run(1000 * record.start_unix_s, gpus_of, _ms(record.end_unix_s), record.restarts)
 
 
