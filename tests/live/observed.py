@@ -80,7 +80,8 @@ class Played:
         if last is not None:
             end_ms = life.end_ms if ended else last.end_unix_ms
             over = end_ms is not None and end_ms <= self.now_ms
-            last = Run(BEGAN_UNIX_MS + last.begin_unix_ms, last.gpus, BEGAN_UNIX_MS + end_ms if over else None)  # ty: ignore
+            end_ms = BEGAN_UNIX_MS + end_ms if over else None  # ty: ignore
+            last = Run(BEGAN_UNIX_MS + last.begin_unix_ms, last.gpus, end_ms, len(begun) - 1)
         return SeenJob(
             f"{row}@{life.submit_ms}",
             str(8000 + row),

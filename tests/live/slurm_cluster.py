@@ -113,6 +113,18 @@ class SlurmCluster:
             assert self.controller.poll() is None and time.monotonic() < deadline_s, self._log("slurmctld.out")
             time.sleep(0.02)
 
+    def rewrite(self, change: Callable[[str], str]) -> None:
+        """Another configuration, in which lines of nodes may be missing: all daemons begin anew."""
+        _end([*self.slurmds.values(), *([self.controller] if self.controller else [])])
+        for name in ("slurm.conf", "gres.conf"):
+            place = self.folder / name
+            place.write_text(change(place.read_text()))
+        conf = (self.folder / "slurm.conf").read_text()
+        self.start_controller()
+        for name in [name for name in self.nodes if f"NodeName={name} " in conf]:
+            self.start_slurmd(name)
+        self.wait_for_registration()
+
     def kill_controller(self) -> None:
         """As a power cut does."""
         assert self.controller is not None

@@ -2,12 +2,17 @@
 
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
 from pointsman.live.observe.loop import RECENT_MS
+from pointsman.live.observe.sight import SeenJob, Sight
 from pointsman.live.world.kind import Kind
+from pointsman.live.world.roster import Roster
+from pointsman.types import JobState, NodeState
 
 from .observed import Observed, Played
 from .test_equality import CLUSTERS, workload
@@ -138,7 +143,106 @@ def test_what_is_held_is_not_started_by_anybody(tmp_path: Path) -> None:
     for now_ms in observer.played.instants():
         observer.look(now_ms)
         held |= observer.loop.held
+        if row + 1 in observer.loop.held:
+            assert observer.loop.why_held(row + 1) == "Slurm starts it in no order of jobs: JobHeldUser"
     check_all_is_over(observer)
     assert held == {row + 1}
     wanted_ms = [one["at_ms"] for one in observer.decisions() if ["START", row + 1] in json.loads(one["instead"])]
     assert all(at_ms >= released_ms for at_ms in wanted_ms)
+
+
+def turn_by(observer: Observed, seen: Sight | None, now_ms: int) -> None:
+    with patch.object(observer.played, "latest", lambda: seen):
+        observer.loop.turn(now_ms)
+
+
+def test_a_run_is_the_same_however_late_it_is_taken_in(tmp_path: Path) -> None:
+    """A slow controller, a long turn or a clock that is set make no job start again."""
+    observer, chance = observed("las", "gittins", tmp_path / "store", 60), random.Random(1)
+    for now_ms in observer.played.instants():
+        observer.played.now_ms = now_ms
+        turn_by(observer, observer.played.latest(), now_ms + chance.choice([0, 3_000, 6_000]))
+        if chance.random() < 0.1:
+            observer.die()
+    check_all_is_over(observer)
+    assert len(observer.starts()) <= sum(len(life.runs) for life in observer.played.lives)
+
+
+def test_what_is_shown_again_after_its_end_is_left_alone(tmp_path: Path) -> None:
+    observer = observed("fifo", "gittins", tmp_path / "store", 40)
+    for number, now_ms in enumerate(observer.played.instants()):
+        observer.played.now_ms = now_ms
+        seen = observer.played.latest()
+        alive = [job for job in seen.jobs.values() if job.ended is None] if seen else []
+        if seen is not None and alive and number % 10 == 5:
+            lost = replace(alive[0], ended=JobState.CANCELLED, run=None)
+            seen = replace(seen, jobs={**seen.jobs, lost.key: lost})
+        turn_by(observer, seen, now_ms)
+    check_all_is_over(observer)
+    assert observer.store.connection.execute("SELECT count(*) FROM jobs").fetchone()[0] == 40
+
+
+def test_a_job_that_gets_other_gpus_has_them_in_the_book(tmp_path: Path) -> None:
+    """It was shrunk, or how its GPUs are spread was not known at first."""
+    observer = observed("fifo", "gittins", tmp_path / "store", 20)
+    first = observer.played.instants()[1]
+    observer.played.now_ms = first
+    seen = observer.played.latest()
+    assert seen is not None
+    key, job = next((key, job) for key, job in seen.jobs.items() if job.run is not None)
+    turn_by(observer, seen, first)
+    moved = replace(job, run=job.run._replace(gpus=(("n0001", 1), ("n0002", 1))))  # ty: ignore
+    turn_by(observer, replace(seen, jobs={key: moved}), first + 1_000)
+    (attempt,) = [one for one in observer.loop.attempts.values() if one.id.job == observer.loop._rows[key]]
+    assert [(node, mask.bit_count()) for node, mask in attempt.parts] == [("n0001", 1), ("n0002", 1)]
+
+
+def test_kinds_of_one_look_are_admitted_together(tmp_path: Path) -> None:
+    """A cluster with thousands of waiting jobs is taken in at once, and those that it could not run are left out."""
+    observer = observed("fifo", "gittins", tmp_path / "store", 20)
+    kinds = [Kind(gpus=1, user=f"u{number}") for number in range(200)] + [Kind(gpus=1_000, user="huge")]
+    jobs = {str(n): SeenJob(str(n), str(n), 0, kind) for n, kind in enumerate([*kinds, Kind(1, partition="elsewhere")])}
+    with patch.object(Roster, "_assemble", autospec=True, side_effect=Roster._assemble) as assembled:
+        turn_by(observer, Sight(jobs, {}, 0), 0)
+    assert assembled.call_count < 40
+    assert len(observer.loop.jobs) == 201
+    assert len(observer.loop.keys()) == 201
+
+
+def test_more_jobs_than_there_is_room_for_come_later(tmp_path: Path) -> None:
+    with patch("pointsman.live.observe.admission.MOST_JOBS", 3):
+        observer = observed("fifo", "gittins", tmp_path / "store", 40)
+        for now_ms in observer.played.instants():
+            observer.look(now_ms)
+            assert len(observer.loop.jobs) <= 3
+            observer.played.last_ms = -1  # all that there are are shown again, as Slurm does
+    check_all_is_over(observer)
+    assert observer.store.connection.execute("SELECT count(*) FROM jobs").fetchone()[0] > 20
+    assert "others are taken in when some have" in observer.loop.alarms.last[0][1]
+
+
+def test_nodes_that_have_changed_are_told_once(tmp_path: Path) -> None:
+    """One has lost GPUs, one is gone, one is new."""
+    observer = observed("fifo", "gittins", tmp_path / "store", 20)
+    names = observer.names
+    has = dict(zip(names, observer.loop.world.simulation.handle.state.nodes["gpus"].tolist(), strict=True))
+    gpus = {name: many for name, many in has.items() if name != names[1]} | {names[0]: 1, "new": 8}
+    states = dict.fromkeys(gpus, NodeState.UP)
+    for now_ms in (1_000, 2_000):
+        turn_by(observer, Sight({}, states, now_ms, gpus), now_ms)
+    assert [said for _, said in observer.loop.alarms.last] == [
+        f"nodes have changed since the daemon was started: {names[0]} has 1 GPUs, not {has[names[0]]}; "
+        f"{names[1]} has 0 GPUs, not {has[names[1]]}; new has 8 GPUs, not 0; start it again"
+    ]
+    assert observer.loop.nodes[names[1]] == NodeState.DRAIN
+
+
+def test_a_policy_that_fails_to_have_an_opinion_is_relieved(tmp_path: Path) -> None:
+    observer = observed("fifo", "gittins", tmp_path / "store", 20)
+    with patch("pointsman.live.observe.loop.opinion", side_effect=KeyError("lost")):
+        for now_ms in observer.played.instants()[:10]:
+            observer.look(now_ms)
+    assert "policy 'gittins' has no opinion: 'lost'" in observer.loop.alarms.last[0][1]
+    for now_ms in observer.played.instants()[10:]:
+        observer.look(now_ms)
+    check_all_is_over(observer)

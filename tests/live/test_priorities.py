@@ -6,7 +6,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pointsman.live.observe.priorities import Standing, nice_values
+from pointsman.live.observe.priorities import LOWEST, Standing, nice_values
 
 STANDINGS = st.builds(Standing, st.integers(1, 40), st.integers(-5, 5))
 JOBS = st.dictionaries(st.text("abcdefgh", min_size=1, max_size=3), STANDINGS, max_size=12)
@@ -27,7 +27,7 @@ def test_they_stand_in_the_order_wanted(standings: dict[str, Standing], chance: 
     chance.shuffle(order)
     then = after(standings, nice_values(order, standings))
     priorities = [then[job].priority for job in order]
-    assert all(a > b for a, b in pairwise(priorities))
+    assert all(a > b or a == b == LOWEST for a, b in pairwise(priorities))
     assert nice_values(order, then) == {}
     if len({one.priority for one in standings.values()}) == len(standings):
         assert sorted(priorities) == sorted(one.priority for one in standings.values())
@@ -43,3 +43,9 @@ def test_an_exchange_of_two_leaves_the_others_alone() -> None:
     standings = {"a": Standing(9, 0), "b": Standing(7, 2), "c": Standing(5, 0), "d": Standing(1, 0)}
     assert nice_values(["a", "c", "b", "d"], standings) == {"c": -2, "b": 4}
     assert nice_values(["x", "a", "b", "c"], standings) == {}
+
+
+def test_what_has_the_lowest_priority_is_lowered_no_more() -> None:
+    """Slurm takes such a change, and nothing comes of it: it would be made again and again."""
+    standings = {job: Standing(LOWEST, nice) for job, nice in (("a", 0), ("b", 5), ("c", 0))}
+    assert nice_values(["c", "b", "a"], standings) == {}

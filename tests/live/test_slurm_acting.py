@@ -38,11 +38,12 @@ def ran(slurm: SlurmCluster) -> list[tuple[str, str, float]]:
 
 
 def submit(slurm: SlurmCluster, *options: str, seconds: float = 1.0) -> str:
-    """A job that says when it begins and when it is done."""
+    """A job that says when it begins, when it is done, and if it runs twice at once."""
     script = slurm.folder / "jobs" / f"tell-{seconds}.sh"
     told = slurm.folder / "jobs" / "told"
     script.write_text(
-        f"#!/bin/sh\necho begin $SLURM_JOB_ID $(date +%s.%N) >> {told}\nsleep {seconds}\n"
+        f"#!/bin/sh\nexec 9>>{told}.$SLURM_JOB_ID\nflock -n 9 || echo twice $SLURM_JOB_ID 0 >> {told}\n"
+        f"echo begin $SLURM_JOB_ID $(date +%s.%N) >> {told}\nsleep {seconds} 9>&-\n"
         f"echo end $SLURM_JOB_ID $(date +%s.%N) >> {told}\n"
     )
     return slurm.call("sbatch", "--parsable", "--output=/dev/null", *GATE, *options, str(script))
@@ -128,13 +129,7 @@ def test_daemons_and_controllers_may_die(slurm: SlurmCluster, tmp_path: Path, ki
         wait_until(lambda: slurm.call("squeue", "--noheader"), "", within_s=90)
         found = wait_for_ends(daemon, jobs)
         assert daemon.process.poll() is None
-        running: set[str] = set()
-        for what, job, _ in ran(slurm):
-            if what == "begin":
-                assert job not in running or job in {row["shown"] for row in found.values() if row["runs"] > 1}
-                running.add(job)
-            else:
-                running.discard(job)
+        assert [job for what, job, _ in ran(slurm) if what == "twice"] == []
         done = [job for what, job, _ in ran(slurm) if what == "end"]
         assert set(done) == set(jobs)
         if not kills_controller:
@@ -178,3 +173,47 @@ def test_what_is_missing_is_named_with_the_line_to_add(slurm: SlurmCluster, tmp_
     assert bad.returncode == 2
     assert "add 'PartitionName=nowhere Nodes=ALL MaxTime=INFINITE State=DOWN' to slurm.conf" in bad.stdout
     assert "wrong: partition 'inbox', in which jobs are to run, is DOWN" in bad.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+def test_a_hundred_deaths(slurm: SlurmCluster, tmp_path: Path, seed: int) -> None:
+    """Of daemons, controllers and the daemons of nodes, in launches, ends and preemptions."""
+    chance = random.Random(seed)
+    lengths = chance.choices((0.5, 2, 5), k=60)
+    with actor(slurm, tmp_path / "d", "--policy", "srtf", "--preempt-qos", "*") as daemon:
+        jobs = [submit(slurm, "--nodes=1", f"--gpus-per-node={chance.choice((1, 4, 8))}", seconds=s) for s in lengths]
+        time.sleep(6.0)
+        for _ in range(25):
+            time.sleep(chance.uniform(0.05, 1.5))
+            kill(chance.choice(("daemon", "daemon", "controller", "node")), slurm, daemon, chance)
+        wait_until(lambda: requeue_stuck(slurm) or slurm.call("squeue", "--noheader"), "", within_s=240)
+        found = wait_for_ends(daemon, jobs)
+        assert daemon.process.poll() is None
+        told = ran(slurm)
+        assert [job for what, job, _ in told if what == "twice"] == []
+        assert {job for what, job, _ in told if what == "end"} == set(jobs)
+        assert {row["state"] for row in found.values()} <= {"COMPLETED", "FAILED", "NODE_FAIL", "CANCELLED"}
+
+
+def requeue_stuck(slurm: SlurmCluster) -> None:
+    """As an operator does with jobs that Slurm says run, and whose node's daemon died while it launched them."""
+    for line in slurm.call("squeue", "--noheader", "--states=R", "--format=%i %M").splitlines():
+        job, ran_for = line.split()
+        if ran_for > "0:40" or len(ran_for) > 4:
+            slurm.call("scontrol", "requeue", job)
+
+
+def kill(what: str, slurm: SlurmCluster, daemon: RunningDaemon, chance: random.Random) -> None:
+    if what == "daemon":
+        daemon.kill()
+        daemon.begin()
+    elif what == "controller":
+        slurm.kill_controller()
+        time.sleep(chance.uniform(0.0, 1.0))
+        slurm.start_controller()
+    else:
+        node = chance.choice(slurm.nodes)
+        slurm.slurmds[node].kill()
+        slurm.slurmds[node].wait()
+        slurm.start_slurmd(node)

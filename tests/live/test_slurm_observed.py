@@ -1,6 +1,7 @@
 """Daemons that observe a real Slurm, and advise it."""
 
 import json
+import re
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -113,6 +114,28 @@ def test_daemons_and_controllers_may_die(slurm: SlurmCluster, tmp_path: Path) ->
         assert (status["gpus_allocated"], status["pending"], status["running"]) == (0, 0, 0)
 
 
+def test_the_policy_and_the_cluster_may_change(slurm: SlurmCluster, tmp_path: Path) -> None:
+    """Under way and between two daemons; jobs that do not fit any more come anew."""
+    runs = slurm.submit("--nodes=1", "--gpus-per-node=8", "--nodelist=gpu4")
+    waits = slurm.submit("--nodes=4", "--gpus-per-node=8")
+    with observer(slurm, tmp_path / "d", "--observe", "--policy", "gittins") as daemon:
+        wait_for(lambda: {runs, waits} <= {*book(daemon)})
+        changed = daemon.type("live", "policy", "las")
+        assert changed.returncode == 0, changed.stderr
+        daemon.end()
+        daemon.options = ("--observe", "--policy", "fifo")
+        daemon.begin()
+        assert daemon.get("/status")["policy"] == "fifo"
+        daemon.end()
+        slurm.call("scancel", runs, waits)
+        slurm.rewrite(lambda conf: re.sub("NodeName=gpu4 .*|,gpu4", "", conf).replace("=gpu N", "=a100 N"))
+        stays = slurm.submit("--nodes=1", "--gpus-per-node=8")
+        daemon.begin()
+        wait_for(lambda: daemon.get("/status")["gpus_allocated"] == 8)
+        assert {job for job, row in book(daemon).items() if row["state"] is None} == {stays}
+        assert daemon.get("/status")["gpus"] == 24
+
+
 def test_advice_is_taken_and_taken_back(slurm: SlurmCluster, tmp_path: Path) -> None:
     """Jobs that Slurm has in another order than `fifo` are brought into its order; others keep their priorities."""
     blocking = [slurm.submit("--nodes=4", "--gpus-per-node=8")]
@@ -140,6 +163,34 @@ def test_advice_is_taken_and_taken_back(slurm: SlurmCluster, tmp_path: Path) -> 
         assert {job: nice for job, (_, nice) in standing().items()} == {job: nice for job, (_, nice) in before.items()}
         assert standing() == before
         daemon.process.wait(20)
+
+
+def test_arrays_are_advised_and_what_users_set_is_theirs(slurm: SlurmCluster, tmp_path: Path) -> None:
+    """Tasks of one have ended, run, wait together and apart; the daemon is killed, and what it did is taken back."""
+    array = slurm.submit("--nodes=1", "--gpus-per-node=8", "--array=1-6%1", "--nice=7", does="sleep 4")
+    blocking = slurm.submit("--nodes=3", "--gpus-per-node=8")
+    first, last = (slurm.submit("--nodes=4", "--gpus-per-node=8", f"--nice={nice}") for nice in (500, 0))
+    wait_until(lambda: f"{array}_1 COMPLETED" in slurm.call("squeue", "-h", "--states=all", "--format=%i %T"), True)
+    slurm.call("scontrol", "update", f"JobId={array}_6", "Nice=9")
+
+    def nices() -> dict[str, int]:
+        lines = slurm.call("squeue", "-h", "--array", "--format=%i %y").splitlines()
+        return {job: int(nice) for job, nice in map(str.split, lines)}
+
+    with observer(slurm, tmp_path / "d", "--advise", "--policy", "fifo") as daemon:
+        changed = {first: 500, last: 0}
+        wait_for(lambda: any(nices()[job] != nice for job, nice in changed.items()))
+        slurm.call("scontrol", "hold", first)
+        slurm.call("scontrol", "update", f"JobId={blocking}", "Nice=33")
+        time.sleep(5)
+        daemon.kill()
+        given = daemon.type("live", "stop", "--hand-back", "--state", str(daemon.folder / "state"), **slurm.environment)
+        assert given.returncode == 0, given.stderr
+        now = nices()
+        assert {job: nice for job, nice in now.items() if not job.startswith(f"{array}_")} == changed | {blocking: 33}
+        assert {nice for job, nice in now.items() if job.startswith(f"{array}_") and job != f"{array}_6"} <= {7}
+        assert now.get(f"{array}_6", 9) == 9
+        assert rows(daemon, "SELECT * FROM advised") == []
 
 
 def test_what_is_out_of_scope_is_left_alone(slurm: SlurmCluster, tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """``pointsman live``: a policy decides on a cluster that runs."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from pointsman.live.daemon.check import Finding
+
+_HANDING_BACK_S: Final = 600.0
+"""As long as it may take to change the jobs of a slow Slurm one by one."""
 
 app = typer.Typer(no_args_is_help=True, help="Run a policy on a live cluster.")
 
@@ -98,7 +101,7 @@ def stop(
     from pointsman.live.client.connection import call, own_folder
 
     try:
-        call("POST", "/stop", {"hand_back": hand_back})
+        call("POST", "/stop", {"hand_back": hand_back}, timeout_s=_HANDING_BACK_S if hand_back else 60.0)
     except BackendError:
         if not hand_back:
             raise

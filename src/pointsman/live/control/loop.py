@@ -57,7 +57,7 @@ class ControlLoop:
     node_names: Sequence[str]
     back_off: BackOff = field(default_factory=BackOff)
     limits: Limits = field(default_factory=Limits)
-    """Of preemptions."""
+    """How often jobs may be preempted."""
     faults: NodeFaults = field(default_factory=NodeFaults)
     attempts: dict[AttemptId, Attempt] = field(default_factory=dict)
     """Those that have not ended."""
@@ -232,6 +232,10 @@ class ControlLoop:
         self.held.discard(job)
         self.jobs_of[self.jobs.pop(job).uid] -= 1
         self.store.end_job(job, state, now_ms)
+
+    def why_held(self, job: int) -> str:
+        """Why a job that is held is, and what ends that."""
+        return f"it is held by its user ('pointsman release {job}')"
 
     # -- what is decided, and done ------------------------------------------------------------------------
 

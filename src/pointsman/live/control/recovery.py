@@ -49,7 +49,7 @@ def going_on(
     """A loop for a world that is as the store says."""
     loop = kind(world, store, backend, node_names, jobs=store.alive_jobs(), held=store.held_jobs())
     loop.jobs_of.update(job.uid for job in loop.jobs.values())
-    loop.nodes = store.nodes()
+    loop.nodes = {name: state for name, state in store.nodes().items() if name in node_names}
     for attempt in store.alive_attempts():
         loop.know(as_promised(attempt, loop.jobs[attempt.id.job]))
     return loop

@@ -34,8 +34,7 @@ class Explanations:
     def _explain(self, number: int) -> Row:
         loop, names = self._daemon.loop, Names(str, self._views.instant)
         if number in loop.held:
-            said = f"it is held by its user ('pointsman release {number}')"
-            return {"state": "PENDING", "reason": HELD, "said": said}
+            return {"state": "PENDING", "reason": HELD, "said": loop.why_held(number)}
         if (pause := loop.pauses.of(number)) is not None:
             failures, until_ms = pause
             left = duration(max(0, until_ms - self._daemon.clock.now_ms()) / 1000)

@@ -1,32 +1,42 @@
 """The owner of a mirror of a cluster on which another scheduler decides."""
 
 import asyncio
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Mapping
 from dataclasses import replace
 from typing import Any, Final, NoReturn, Protocol
 
+from pointsman.cluster import Cluster
 from pointsman.engine.sdk.live import STARTS_INCLUDED
-from pointsman.errors import PointsmanError, UsageError
+from pointsman.errors import PointsmanError, RunError, UsageError
 from pointsman.live.backends.facts import Refused, Unsure
+from pointsman.live.control.alarms import Alarms
 from pointsman.live.control.orders import Order
 from pointsman.live.daemon.daemon import Daemon
 from pointsman.live.daemon.forecaster import Forecaster
 from pointsman.live.daemon.setting import OBSERVED, Setting
 from pointsman.live.daemon.submission import Submission
 from pointsman.live.forecast.whatif import Change
-from pointsman.live.observe.advising import Advice, Advised, Adviser, note_taken_back, to_take_back
-from pointsman.live.observe.loop import Looks, ObservingLoop
-from pointsman.live.observe.sight import Cost
+from pointsman.live.observe.advising import Advised, Adviser, hand_back
+from pointsman.live.observe.loop import ObservingLoop
+from pointsman.live.observe.priorities import LOWEST
+from pointsman.live.observe.sight import Cost, Looks
+from pointsman.live.records.seat_records import end_all
 from pointsman.live.world.roster import Deciding
 
 COST_S: Final = 60.0
 """Between two times that it is noted what looking costs."""
+TROUBLE_S: Final = 15.0
+"""What keeps us from looking so long is told."""
 WORTH_S: Final = 3600.0
 """Between two times that it is worked out what the policy would change."""
 FIRST_S: Final = 120.0
 """After the first look, it is worked out so soon."""
 LOOKS: Final = 6
 """From one time that priorities are changed to the next."""
+AT_FLOOR: Final = (
+    f"jobs that have Slurm's lowest priority, {LOWEST}, cannot be brought into another order: give PriorityWeightAge "
+    "in slurm.conf, or lower the nice values of users"
+)
 _OURSELVES: Final = -1
 _ADD_COST: Final = """
 INSERT INTO looks VALUES (?, ?, ?, ?) ON CONFLICT (hour, command) DO UPDATE SET
@@ -36,6 +46,9 @@ INSERT INTO looks VALUES (?, ?, ?, ?) ON CONFLICT (hour, command) DO UPDATE SET
 
 class Watching(Looks, Advised, Protocol):
     """What looks, all the time."""
+
+    trouble: str
+    """Why the last look showed nothing; empty if it did."""
 
     @property
     def interval_s(self) -> float:
@@ -61,9 +74,27 @@ class ObservingDaemon(Daemon):
 
     def _recover(self) -> None:
         super()._recover()
+        self.loop.world.copy()  # which tells whether the policy can be asked at all
         self.loop.owner = self
+        self._changing, self._hands_back = asyncio.Lock(), False
         self.watching: Watching = self.backend  # ty: ignore
         self.watching.begin(self.loop.keys())
+
+    def _take_seats(self, cluster: Cluster, deciding: Deciding) -> None:
+        try:
+            super()._take_seats(cluster, deciding)
+        except (UsageError, RunError):
+            if not self._can_decide(cluster, deciding):
+                raise
+            self._forget_jobs()
+            super()._take_seats(cluster, deciding)
+
+    def _forget_jobs(self) -> None:
+        """Nodes, GPUs or partitions that jobs have are not there any more: as they are seen, they come anew."""
+        with self.store.turn():
+            now_ms = end_all(self.store)
+            said = "nodes or partitions have changed so that jobs do not fit any more: all jobs are taken in anew"
+            Alarms(self.store).sound(said, now_ms)
 
     def _resolve_deciding(self, last: Deciding | None) -> Deciding:
         return replace(super()._resolve_deciding(last), observes=self.setting.observes)
@@ -80,46 +111,53 @@ class ObservingDaemon(Daemon):
 
     def beside(self, forecaster: Forecaster) -> list[Coroutine[Any, Any, None]]:
         """What it does besides turns."""
-        tasks = [self.note_costs(), self.note_worths(forecaster)]
+        tasks = [self.note_costs(), self.note_worths(forecaster), self.note_trouble()]
         return tasks if self.setting.advises is None else [*tasks, self.advise(forecaster)]
 
     async def advise(self, forecaster: Forecaster) -> None:
         """Bring the jobs that wait into the policy's order, now and then."""
         assert self.setting.advises is not None
-        adviser = Adviser(self.store, self.setting.advises, self.roster.deciding.policy)
+        adviser, said = Adviser(self.store, self.setting.advises), ""
         while True:
             await asyncio.sleep(LOOKS * self.watching.interval_s)
-            if len(self.loop.waiting) > 1:
-                try:
-                    order = await forecaster.order()
-                except PointsmanError as error:
-                    self._alarm(f"no order could be advised: {error}")
-                    continue
-                waiting = [self.loop.waiting[row] for row in order if row in self.loop.waiting]
-                with self.store.turn():
-                    planned = adviser.plan(waiting, self.clock.now_ms())
-                failed = await self._set_all(planned)
-                with self.store.turn():
-                    adviser.forget(failed)
+            async with self._changing:
+                if self._hands_back:
+                    return
+                trouble = await self._advise_by(adviser, forecaster)
+            if trouble and trouble != said:
+                self._alarm(trouble)
+            said = trouble
 
-    async def hand_back(self) -> None:
-        """Jobs that wait have their own priorities again."""
-        planned = to_take_back(self.store)
-        failed = await self._set_all(planned)
+    async def _advise_by(self, adviser: Adviser, forecaster: Forecaster) -> str:
+        """What went wrong."""
+        if len(self.loop.waiting) < 2 or self.watching.trouble:
+            return ""
+        try:
+            order = await forecaster.order()
+        except PointsmanError as error:
+            return f"no order could be advised: {error}"
+        waiting = [self.loop.waiting[row] for row in order if row in self.loop.waiting]
+        alive = {job.shown for job in self.loop.jobs.values()}
         with self.store.turn():
-            done = [advice.unit for advice in planned if advice not in failed]
-            note_taken_back(self.store, done, self.clock.now_ms())
-
-    async def _set_all(self, planned: Sequence[Advice]) -> list[Advice]:
-        """Set these nice values; which could not be set."""
-        failed = []
+            planned = adviser.plan(waiting, alive, self.roster.deciding.policy, self.clock.now_ms())
+        at_floor = sum(job.priority == LOWEST and adviser.scope.has(job) for job in waiting) > 1
+        trouble = AT_FLOOR if at_floor else ""
         for advice in planned:
             try:
-                await asyncio.to_thread(self.watching.set_nice, advice.unit, advice.nice)
-            except (Refused, Unsure) as error:
-                self._alarm(f"the nice value of {advice.unit} was not set: {error}")
-                failed.append(advice)
-        return failed
+                await asyncio.to_thread(self.watching.set_nice, advice.target, advice.nice)
+            except (Refused, Unsure, PointsmanError) as error:
+                trouble = trouble or f"nice values were not set: {error}"
+        return trouble
+
+    async def hand_back(self) -> None:
+        """Jobs have their own priorities again, and no others are advised any more.
+
+        Raises:
+            BackendError: some have not, or it cannot be known.
+        """
+        async with self._changing:
+            self._hands_back = True
+            await hand_back(self.store, self.watching, self.clock.now_ms())
 
     def _alarm(self, said: str) -> None:
         with self.store.turn():
@@ -133,6 +171,18 @@ class ObservingDaemon(Daemon):
             rows = [(hour, kind, *cost) for kind, cost in self.watching.costs().items()]
             with self.store.turn():
                 self.store.connection.executemany(_ADD_COST, rows)
+
+    async def note_trouble(self) -> None:
+        """Say so if nothing can be seen for more than a moment, once for each cause."""
+        last = said = ""
+        while True:
+            await asyncio.sleep(TROUBLE_S)
+            last, before = self.watching.trouble, last
+            if not last:
+                said = ""
+            elif last == before != said:
+                said = last
+                self._alarm(f"{self.watching.title} cannot be observed: {said}")
 
     async def note_worths(self, forecaster: Forecaster) -> None:
         """Keep what the policy would change from now on, hour by hour."""

@@ -57,10 +57,10 @@ class Setting:
     observes: str | None = None
     """The policy that stands for another scheduler, which decides, and is observed; None: nobody else decides."""
     limits: Limits = field(default_factory=Limits)
-    """Of preemptions."""
+    """How often jobs may be preempted."""
     preempts: frozenset[str] | None = None
     """The QOS whose jobs may be preempted, if the daemon says which of Slurm's jobs start; None: it does not say so."""
     advises: Scope | None = None
-    """Of which jobs the priorities with that scheduler may be changed; None: of none."""
+    """Which jobs may get other priorities from that scheduler; None: none."""
     gather_s: float = 0.005
     """How long it waits for more after something came, so that a burst is one turn."""

@@ -18,7 +18,7 @@ from pointsman.errors import BackendError, PointsmanError
 from pointsman.live.forecast.futures import Start, likely_order, starts
 from pointsman.live.forecast.moment import Moment
 from pointsman.live.forecast.record import Record
-from pointsman.live.forecast.whatif import Answer, Change, asked, stand_in, under, what_if
+from pointsman.live.forecast.whatif import Answer, Change, stand_in, under, under_own_policy, what_if
 
 _DIED: Final = "the process that looks ahead has died; ask again, and see the daemon's log"
 _ORDER: Final = "order"
@@ -27,7 +27,7 @@ LONGEST_S: Final = 600.0
 
 
 class ForecastProcess:
-    """It answers one question at a time. It begins when it is first asked, and anew if it has died."""
+    """It answers one question at a time. It begins when it is first under_own_policy, and anew if it has died."""
 
     def __init__(self, cluster: Cluster, store: Path) -> None:
         self._cluster, self._store = cluster, store
@@ -115,7 +115,7 @@ class ForecastProcess:
 
 
 def _serve(pipe: Connection, cluster: Cluster, store: Path) -> None:
-    """Answer what is asked, for as long as the daemon lives."""
+    """Answer what is under_own_policy, for as long as the daemon lives."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # which a terminal sends to all
     Thread(target=_die_with_parent, daemon=True).start()
     record = Record()
@@ -143,11 +143,11 @@ def _answer_or_error(moment: Moment, change: Change | str | None, cluster: Clust
 def _answer(moment: Moment, change: Change | str | None, cluster: Cluster, record: Record, store: Path) -> Any:
     present, roster = moment.made_again(cluster, record, store)
     if isinstance(change, str):
-        return likely_order(asked(present), record)
+        return likely_order(under_own_policy(present), record)
     then = None
     if moment.deciding.observes is not None:
         if change is not None and change.deciding == moment.deciding:
-            then = asked(present)
+            then = under_own_policy(present)
         present, roster = under(present, stand_in(moment.deciding), roster)
     if change is None:
         return moment.now_ms, starts(present, record)

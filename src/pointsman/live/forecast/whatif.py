@@ -118,7 +118,7 @@ def under(present: Present, deciding: Deciding, roster: Roster) -> tuple[Present
     return replace(present, world=_under(present, to_be), kinds=to_be.numbers), to_be
 
 
-def asked(present: Present) -> Present:
+def under_own_policy(present: Present) -> Present:
     """The present in which the policy of an observed world decides from now on, by what it has learnt."""
     world = present.world.copy()
     let_decide(world, present.now_ms)

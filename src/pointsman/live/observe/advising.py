@@ -1,18 +1,25 @@
 """What is advised to another scheduler, by the nice values of jobs that wait; all of it can be taken back."""
 
-from collections import deque
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol
 
+from pointsman.errors import BackendError, PointsmanError
+from pointsman.live.backends.facts import Refused, Unsure
 from pointsman.live.observe.priorities import Standing, nice_values
-from pointsman.live.observe.sight import SeenJob
+from pointsman.live.observe.sight import Present, SeenJob
 from pointsman.live.records.store import Store
 
 MINUTE_MS: Final = 60_000
+_MOST_NAMED: Final = 3
+"""Jobs that an error names."""
 _KEEP: Final = """
-INSERT INTO advised VALUES (?, ?, ?, ?)
-ON CONFLICT (unit) DO UPDATE SET nice = excluded.nice, at_ms = excluded.at_ms
+INSERT INTO advised (unit, nice_before, nice_last, nice, at_ms) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (unit) DO UPDATE SET nice_last = excluded.nice_last, nice = excluded.nice, at_ms = excluded.at_ms
+"""
+_CHANGED: Final = """
+SELECT count(*) FROM (SELECT at_ms FROM audit WHERE verb = 'nice' ORDER BY seq DESC LIMIT ?) WHERE at_ms > ?
 """
 
 
@@ -21,7 +28,7 @@ class Scope:
     """What may be changed."""
 
     partitions: frozenset[str] = frozenset()
-    """Of jobs; none: all."""
+    """Those of the jobs; none: all."""
     accounts: frozenset[str] = frozenset()
     """None: all."""
     most_a_minute: int = 30
@@ -39,20 +46,40 @@ class Advice(NamedTuple):
     """A nice value that is to be set."""
 
     unit: str
+    target: str
     before: int
+    """That it has now."""
     nice: int
 
 
 class Advised(Protocol):
     """The scheduler that takes advice."""
 
-    def set_nice(self, unit: str, nice: int) -> None:
+    def present(self) -> Sequence[Present]:
+        """The nice values of all that have not ended, as it is asked now.
+
+        Raises:
+            Unsure: it did not answer. PointsmanError: a person must mend something.
+        """
+        ...
+
+    def set_nice(self, target: str, nice: int) -> None:
         """Lower the priority of what waits by so much, compared with what it has of its own.
 
         Raises:
-            Refused: it is not changed: it has begun or ended, or this user may not. Unsure: it may be, or not.
+            Refused: it is not changed: it has ended, or this user may not. Unsure: it may be, or not.
         """
         ...
+
+
+class _Kept(NamedTuple):
+    before: int
+    last: int
+    nice: int
+
+    def is_ours(self, nice: int) -> bool:
+        """Whether we have set that, or may not have set another yet; else somebody else has."""
+        return nice in (self.last, self.nice)
 
 
 @dataclass
@@ -61,60 +88,102 @@ class Adviser:
 
     store: Store
     scope: Scope
-    policy: str
-    _changed_ms: deque[int] = field(default_factory=deque)
 
-    def plan(self, order: Sequence[SeenJob], now_ms: int) -> list[Advice]:
-        """What brings jobs that wait into the order of the policy; no more than may be changed in this minute, the jobs
-        that are to start first before others. Within a turn of the store, which keeps it.
+    def plan(self, order: Sequence[SeenJob], alive: Collection[str], policy: str, now_ms: int) -> list[Advice]:
+        """What brings jobs that wait into the order of a policy; no more than may be changed in this minute, the jobs
+        that are to start first before others. Within a turn of the store, which keeps it. `alive`: what jobs that have
+        not ended are called.
         """
-        units: dict[str, Standing] = {}
+        jobs: dict[str, SeenJob] = {}
         for job in order:
-            if self.scope.has(job):
-                units.setdefault(job.unit, Standing(job.priority, job.nice))
-        mine = self._mine()
-        self._let_go(mine, units)
-        free = [unit for unit in units if unit not in mine or mine[unit] == units[unit].nice]  # else another set it
-        changes = nice_values(free, units)
-        planned = [Advice(unit, units[unit].nice, changes[unit]) for unit in free if unit in changes]
-        return self._keep(planned[: self._budget(now_ms)], now_ms)
+            if self.scope.has(job) and job.priority > 0:  # else it is held
+                jobs.setdefault(job.unit, job)
+        self._forget_ended(alive)
+        kept = _read(self.store)
+        self._note_set(kept, jobs)
+        free = {
+            unit: job for unit, job in jobs.items() if (row := _row_of(kept, unit)) is None or row.is_ours(job.nice)
+        }
+        changes = nice_values([*free], {unit: Standing(job.priority, job.nice) for unit, job in free.items()})
+        advice = [Advice(unit, free[unit].target, free[unit].nice, changes[unit]) for unit in free if unit in changes]
+        return self._keep(advice[: self._budget(now_ms)], kept, policy, now_ms)
 
-    def forget(self, failed: Sequence[Advice]) -> None:
-        """These were not set; within a turn of the store."""
-        for unit, before, _ in failed:
-            self.store.connection.execute("DELETE FROM advised WHERE unit = ? AND nice_before = ?", (unit, before))
-            self.store.connection.execute("UPDATE advised SET nice = ? WHERE unit = ?", (before, unit))
-
-    def _mine(self) -> dict[str, int]:
-        rows = self.store.connection.execute("SELECT unit, nice FROM advised")
-        return {row["unit"]: row["nice"] for row in rows}
-
-    def _let_go(self, mine: Mapping[str, int], waiting: Mapping[str, Standing]) -> None:
-        """What waits no more has no priority that matters."""
-        gone = [(unit,) for unit in mine if unit not in waiting]
+    def _forget_ended(self, alive: Collection[str]) -> None:
+        """What has ended has no priority that matters; an array is there as long as a task is."""
+        there = {*alive} | {name.partition("_")[0] for name in alive}
+        gone = [(unit,) for unit in _read(self.store) if unit not in there]
         self.store.connection.executemany("DELETE FROM advised WHERE unit = ?", gone)
 
-    def _budget(self, now_ms: int) -> int:
-        while self._changed_ms and self._changed_ms[0] <= now_ms - MINUTE_MS:
-            self._changed_ms.popleft()
-        return max(0, self.scope.most_a_minute - len(self._changed_ms))
+    def _note_set(self, kept: Mapping[str, _Kept], jobs: Mapping[str, SeenJob]) -> None:
+        """What is seen to be as we have set it: from now on all else is somebody else's."""
+        seen = [(unit,) for unit, row in kept.items() if unit in jobs and jobs[unit].nice == row.nice != row.last]
+        self.store.connection.executemany("UPDATE advised SET nice_last = nice WHERE unit = ?", seen)
 
-    def _keep(self, planned: list[Advice], now_ms: int) -> list[Advice]:
-        self._changed_ms.extend(now_ms for _ in planned)
-        for unit, before, nice in planned:
-            self.store.connection.execute(_KEEP, (unit, before, nice, now_ms))
-            self.store.note_order(now_ms, -1, "nice", unit, f"{before} to {nice}, the order of {self.policy}")
+    def _budget(self, now_ms: int) -> int:
+        most = self.scope.most_a_minute
+        return most - int(self.store.connection.execute(_CHANGED, (most, now_ms - MINUTE_MS)).fetchone()[0])
+
+    def _keep(self, planned: list[Advice], kept: Mapping[str, _Kept], policy: str, now_ms: int) -> list[Advice]:
+        for unit, _, last, nice in planned:
+            row = _row_of(kept, unit)
+            self.store.connection.execute(_KEEP, (unit, last if row is None else row.before, last, nice, now_ms))
+            self.store.note_order(now_ms, -1, "nice", unit, f"{last} to {nice}, the order of {policy}")
         return planned
 
 
-def to_take_back(store: Store) -> list[Advice]:
-    """The nice values that jobs had of their own."""
-    rows = store.connection.execute("SELECT unit, nice_before, nice FROM advised ORDER BY unit")
-    return [Advice(row["unit"], row["nice"], row["nice_before"]) for row in rows]
+async def hand_back(store: Store, advised: Advised, now_ms: int) -> None:
+    """All jobs that have not ended have their own nice values again, but those that somebody else has changed since.
+
+    Raises:
+        BackendError: some have not, or it cannot be known.
+    """
+    errors: dict[str, Exception] = {}
+    for is_last in (False, False, True):  # what fails may have been done, or have ended: it is looked at again
+        try:
+            present = await asyncio.to_thread(advised.present)
+        except (Unsure, PointsmanError) as error:
+            raise BackendError(f"it is not known which jobs have their own nice values again: {error}") from None
+        left = _to_take_back(store, present)
+        if not left or is_last:
+            break
+        for advice in left:
+            try:
+                await asyncio.to_thread(advised.set_nice, advice.target, advice.nice)
+            except (Refused, Unsure, PointsmanError) as error:
+                errors[advice.unit] = error
+    _note_taken_back(store, left, now_ms)
+    if left:
+        named = ", ".join(
+            f"{one.unit} ({errors.get(one.unit, 'it was set, and is not so')})" for one in left[:_MOST_NAMED]
+        )
+        raise BackendError(f"{len(left)} jobs do not have their own nice values: {named}; try again")
 
 
-def note_taken_back(store: Store, units: Sequence[str], now_ms: int) -> None:
-    """They have these again; within a turn of the store."""
-    for unit in units:
-        store.connection.execute("DELETE FROM advised WHERE unit = ?", (unit,))
-        store.note_order(now_ms, -1, "nice", unit, "its own again")
+def _to_take_back(store: Store, present: Sequence[Present]) -> list[Advice]:
+    """What still has nice values that we have set."""
+    kept = _read(store)
+    rows = [(one, row) for one in present if (row := _row_of(kept, one.unit)) is not None]
+    return [
+        Advice(one.unit, one.target, one.nice, row.before)
+        for one, row in rows
+        if row.is_ours(one.nice) and one.nice != row.before
+    ]
+
+
+def _note_taken_back(store: Store, left: Sequence[Advice], now_ms: int) -> None:
+    """All but these are as if they had never been changed."""
+    stay = {name for one in left for name in (one.unit, one.unit.partition("_")[0])}
+    with store.turn():
+        for unit in [unit for unit in _read(store) if unit not in stay]:
+            store.connection.execute("DELETE FROM advised WHERE unit = ?", (unit,))
+            store.note_order(now_ms, -1, "nice", unit, "its own again")
+
+
+def _read(store: Store) -> dict[str, _Kept]:
+    rows = store.connection.execute("SELECT unit, nice_before, nice_last, nice FROM advised ORDER BY unit")
+    return {row["unit"]: _Kept(row["nice_before"], row["nice_last"], row["nice"]) for row in rows}
+
+
+def _row_of(kept: Mapping[str, _Kept], unit: str) -> _Kept | None:
+    """What was changed of it: as a task of an array it may have been changed with the others."""
+    return kept.get(unit) or kept.get(unit.partition("_")[0])

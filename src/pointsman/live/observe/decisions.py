@@ -27,17 +27,17 @@ class Tale:
     ran_ms: Mapping[int, float]
     """For how long jobs have run, in all attempts."""
 
-    def said(self, started: Sequence[int], would: Sequence[Action], durations: Durations) -> str:
+    def sentence(self, started: Sequence[int], would: Sequence[Action], durations: Durations) -> str:
         """Which jobs were started, by our numbers, and what the policy would have done in their place."""
         starts = [action.row for action in would if action.verb == Verb.START]
         stops = [action.row for action in would if action.verb == Verb.PREEMPT]
-        did = f"started {self._named(started, durations)}" if started else "left GPUs free"
-        do = [f"started {self._named(starts, durations)}"] if starts else []
-        do += [f"preempted {self._named(stops, durations)}"] if stops else []
+        did = f"started {self._list(started, durations)}" if started else "left GPUs free"
+        do = [f"started {self._list(starts, durations)}"] if starts else []
+        do += [f"preempted {self._list(stops, durations)}"] if stops else []
         waits = f"let {'it' if len(started) == 1 else 'them'} wait"
         return f"{self.scheduler} {did}; {self.policy} would have {' and '.join(do) or waits}"
 
-    def _named(self, rows: Sequence[int], durations: Durations) -> str:
+    def _list(self, rows: Sequence[int], durations: Durations) -> str:
         named = [self._one(row, durations) for row in rows[:_MOST_NAMED]]
         more = len(rows) - len(named)
         return ", ".join(named) + (f" and {more} more" if more else "")
@@ -63,7 +63,7 @@ class Decisions:
         said = ""
         if differ or not started:
             self._record.read_on(self._store.path)
-            said = tale.said(differ, others, self._record.durations)
+            said = tale.sentence(differ, others, self._record.durations)
         instead = json.dumps([(action.verb.name, action.row) for action in others])
         rows = [(at_ms, row, row in starts, instead, "" if row in starts else said) for row in started or [None]]
         sql = "INSERT INTO decisions (at_ms, job, agrees, instead, said) VALUES (?, ?, ?, ?, ?)"

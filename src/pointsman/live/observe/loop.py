@@ -7,20 +7,20 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Final, Protocol
 
-from pointsman.errors import InputError, RunError
 from pointsman.live.backends.facts import AttemptId
 from pointsman.live.control.loop import ControlLoop
 from pointsman.live.control.obeying import hold
 from pointsman.live.control.orders import Order
 from pointsman.live.control.reconcile import Happened
 from pointsman.live.forecast.present import ran_by_row
+from pointsman.live.observe.admission import Admission
 from pointsman.live.observe.decisions import Decisions, Tale
+from pointsman.live.observe.inventory import Inventory
 from pointsman.live.observe.news import KnownJob, Piece, What, news
 from pointsman.live.observe.seats import free_gpus
-from pointsman.live.observe.sight import SeenJob, Sight
+from pointsman.live.observe.sight import Looks, Run, SeenJob, Sight
 from pointsman.live.records.book import Attempt, Cause, Stage
 from pointsman.live.records.job import Job
-from pointsman.live.world.kind import Kind
 from pointsman.live.world.opinion import opinion
 from pointsman.live.world.plan import Action
 from pointsman.live.world.roster import Roster
@@ -33,23 +33,11 @@ IDLE_MS: Final = 60_000
 """For so long nothing has happened before it is asked whether the policy would have left the free GPUs free, too."""
 NO_LIMIT_MS: Final = 365 * 86_400_000
 """What Slurm's backfilling counts for a job without a time limit (YEAR_MINUTES in its sched/backfill)."""
-_IS_KNOWN: Final = "SELECT 1 FROM jobs WHERE uid = ? AND request_key = ?"
 _LATELY: Final = "SELECT request_key, end_ms FROM jobs WHERE end_ms IS NULL OR end_ms > ? ORDER BY id"
 LATELY_MS: Final = 3_600_000
 """For so long Slurm may list jobs that have ended."""
 BY_ANOTHER: Final = "Observed"
 """Why an attempt was started, in the table of attempts."""
-
-
-class Looks(Protocol):
-    """What looks at a cluster on which another scheduler decides."""
-
-    title: str
-    """What that is called."""
-
-    def latest(self) -> Sight | None:
-        """What was seen since the last time; None: nothing."""
-        ...
 
 
 class Owner(Protocol):
@@ -69,20 +57,23 @@ class ObservingLoop(ControlLoop):
 
     owner: "Owner | None" = None
     decisions: Decisions = field(init=False)
+    admission: Admission = field(init=False)
+    _inventory: Inventory = field(init=False)
     _rows: dict[str, int] = field(default_factory=dict)
     """Our numbers of the jobs that have not ended, by their keys."""
-    _left_out: set[str] = field(default_factory=set)
-    """Keys of jobs that the world could not have."""
-    _over: set[str] = field(default_factory=set)
-    """Keys of jobs that have ended, and are still shown."""
+    _runs: dict[int, Run] = field(default_factory=dict)
+    """Those of the jobs that run, as they were seen when they began, by our numbers."""
     waiting: dict[int, SeenJob] = field(default_factory=dict)
     """The jobs that wait and could start, as they were seen last, by our numbers."""
+    _held_for: dict[int, str] = field(default_factory=dict)
+    """Why the other scheduler does not start jobs, whatever their order, by our numbers."""
     _changed_ms: int = 0
     """When something has happened, after which it is not asked yet whether GPUs were left free."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.decisions = Decisions(self.store)
+        self.decisions, self.admission = Decisions(self.store), Admission(self.store, self.alarms)
+        self._inventory = Inventory(self.alarms)
         self._rows = {job.request_key: row for row, job in self.jobs.items() if job.request_key is not None}
 
     @property
@@ -117,6 +108,9 @@ class ObservingLoop(ControlLoop):
         """The world is as of now; others decide."""
         self._advance(now_ms)
 
+    def act(self) -> None:
+        """Nothing: others do."""
+
     def _advance(self, now_ms: int) -> None:
         self.store.note(now_ms, "advance", 0)
         self._decide(now_ms)
@@ -126,28 +120,15 @@ class ObservingLoop(ControlLoop):
     def _admit(self, jobs: Iterable[SeenJob]) -> None:
         """The world knows the kinds of all jobs that come."""
         assert self.owner is not None
-        for job in jobs:
-            if job.key not in self._rows and job.key not in self._left_out and self._kind_of(job) is None:
-                self._left_out.add(job.key)
+        self.admission.admit(self.owner.roster, (job for job in jobs if job.key not in self._rows))
         if len(self.owner.roster.numbers) > len(self.world.prepared.trace):
             self.owner.grow()
 
-    def _kind_of(self, job: SeenJob) -> Kind | None:
-        """Its kind; without its partition and type of GPU, where our cluster could not run it there; None: nowhere."""
-        assert self.owner is not None
-        for kind in (job.kind, job.kind._replace(partition=None, gpu_type=None), Kind(job.kind.gpus)):
-            try:
-                self.owner.roster.admit(kind)
-            except InputError:
-                continue
-            return kind
-        return None
-
     def _follow(self, seen: Sight, now_ms: int) -> None:
         shift_ms, first_ms = now_ms - seen.unix_ms, self.world.now_ms
-        heard = {key: job for key, job in seen.jobs.items() if key not in self._left_out and not self._is_over(job)}
-        pieces = news(self._known(shift_ms), self.nodes, replace(seen, jobs=heard))
-        self._over = {key for key, job in seen.jobs.items() if job.ended is not None}
+        heard = self.admission.taken_in(seen.jobs, self._rows, now_ms)
+        nodes = self._inventory.states(seen, self.world, self.node_names, now_ms)
+        pieces = news(self._known(shift_ms), self.nodes, replace(seen, jobs=heard, nodes=nodes))
 
         def when(piece: Piece) -> tuple[int, bool]:
             return min(max(piece.unix_ms + shift_ms, first_ms), now_ms), piece.what.is_decided
@@ -158,7 +139,10 @@ class ObservingLoop(ControlLoop):
             else:
                 for piece in group:
                     self._take_in_piece(piece, at_ms)
-        self.waiting = {row: seen.jobs[key] for key, row in self._rows.items() if _waits(seen.jobs.get(key))}
+        self._recall_runs(seen)
+        there = {row: job for key, row in self._rows.items() if (job := seen.jobs.get(key)) is not None}
+        self.waiting = {row: job for row, job in there.items() if job.waits}
+        self._held_for = {row: there[row].held for row in self.held if row in there}
         if pieces:
             self._changed_ms = now_ms
         elif self._changed_ms and now_ms - self._changed_ms >= IDLE_MS:
@@ -166,23 +150,21 @@ class ObservingLoop(ControlLoop):
             self._advance(now_ms)
             self._note_left(now_ms)
 
-    def _is_over(self, job: SeenJob) -> bool:
-        """Whether its end was told already."""
-        if job.ended is None or job.key in self._rows:
-            return False
-        if job.key not in self._over:
-            row = self.store.connection.execute(_IS_KNOWN, (job.uid, job.key)).fetchone()
-            if row is None:
-                return False
-            self._over.add(job.key)
-        return True
+    def _recall_runs(self, seen: Sight) -> None:
+        """From now on runs that another daemon saw begin are known as they are shown."""
+        for key, row in self._rows.items():
+            job = seen.jobs.get(key)
+            if row not in self._runs and job is not None and job.run is not None and self.attempt_of(row) is not None:
+                self._runs[row] = job.run
 
     def _known(self, shift_ms: int) -> dict[str, KnownJob]:
         known = {}
         for key, row in self._rows.items():
-            attempt = self.attempt_of(row)
-            began_ms = None if attempt is None or attempt.started_ms is None else attempt.started_ms - shift_ms
-            known[key] = KnownJob(began_ms, row in self.held)
+            attempt, run = self.attempt_of(row), self._runs.get(row)
+            is_recalled = run is None and attempt is not None
+            if attempt is not None and run is None:
+                run = Run((attempt.started_ms or 0) - shift_ms, ())
+            known[key] = KnownJob(run, row in self.held, is_recalled)
         return known
 
     def _take_in_piece(self, piece: Piece, at_ms: int) -> None:
@@ -202,7 +184,7 @@ class ObservingLoop(ControlLoop):
 
     def _come(self, piece: Piece, at_ms: int) -> None:
         assert piece.job is not None and self.owner is not None
-        seen, kind = piece.job, self._kind_of(piece.job)
+        seen, kind = piece.job, self.admission.kinds[piece.job.kind]
         assert kind is not None
         limit_ms, number = seen.limit_ms or NO_LIMIT_MS, self.owner.roster.numbers[kind]
         ask = self.owner.roster.ask(number, limit_ms=limit_ms, pinned=not seen.requeues)
@@ -211,6 +193,12 @@ class ObservingLoop(ControlLoop):
             shown=seen.shown,
         )  # fmt: skip
         self._rows[seen.key] = self._submit(job, at_ms)
+
+    def why_held(self, job: int) -> str:
+        """In the other scheduler's word."""
+        looks: Looks = self.backend  # ty: ignore
+        why = self._held_for.get(job)
+        return f"{looks.title} starts it in no order of jobs" + (f": {why}" if why else "")
 
     def hold_back(self, row: int, piece: Piece, at_ms: int) -> None:
         """A job could not start now, whoever decided."""
@@ -229,14 +217,18 @@ class ObservingLoop(ControlLoop):
         if attempt is not None:
             self.keep(replace(attempt, stage=Stage.ENDED, ended_ms=at_ms, real_end_ms=at_ms))
         del self._rows[piece.key]
+        self._runs.pop(row, None)
         self.end(row, state, at_ms)
 
     # -- what the other scheduler decides, and what the policy would have ---------------------------------
 
     def _follow_decisions(self, pieces: Sequence[Piece], at_ms: int, now_ms: int) -> None:
         """Jobs were stopped and started at once: nothing else kept those from starting."""
-        for piece in pieces:
-            if piece.what == What.STARTED and self._rows[piece.key] in self.held and self._parts(piece) is not None:
+        held = [one for one in pieces if one.what == What.STARTED and self._rows[one.key] in self.held]
+        if held:
+            self._advance(at_ms)  # others that have ended just now may have had their GPUs
+        for piece in held:
+            if self._parts(piece) is not None:
                 self.let_go(self._rows[piece.key], piece, at_ms)
         self._advance(at_ms)
         would = self._opinion(at_ms) if at_ms >= now_ms - RECENT_MS else None
@@ -251,6 +243,7 @@ class ObservingLoop(ControlLoop):
     def _stop(self, row: int, at_ms: int) -> None:
         """A job that ran waits again."""
         attempt = self.attempt_of(row)
+        self._runs.pop(row, None)
         if attempt is not None:
             self.store.note(at_ms, "preempt", row)
             preempt_there(self.world, row)
@@ -271,6 +264,8 @@ class ObservingLoop(ControlLoop):
         attempt = Attempt(AttemptId(row, number), self._name_nodes(tuple(parts)), Stage.RUNNING, at_ms, at_ms, at_ms)
         self.store.begin_attempt(attempt, BY_ANOTHER)
         self.keep(attempt)
+        assert piece.run is not None
+        self._runs[row] = piece.run
         self.tell(Happened(Event.STARTED, row), at_ms)
         if number == 1:
             self.promises.note_start(row, at_ms)
@@ -285,8 +280,8 @@ class ObservingLoop(ControlLoop):
         """What the policy would do; None if it fails."""
         try:
             return opinion(self.world, at_ms)
-        except RunError as error:
-            self._relieve(str(error))
+        except Exception as error:  # of a policy in Python it may be any; it is a copy of the world that has failed
+            self._relieve(f"policy {self.world.simulation.policy.name!r} has no opinion: {error}")
             return None
 
     def _note_left(self, now_ms: int) -> None:
@@ -298,12 +293,6 @@ class ObservingLoop(ControlLoop):
         looks: Looks = self.backend  # ty: ignore
         ran_ms = ran_by_row(self.world, at_ms)
         return Tale(looks.title, self.world.simulation.policy.name, self.jobs, ran_ms)
-
-
-def _waits(job: SeenJob | None) -> bool:
-    return (
-        job is not None and job.ended is None and not job.held and (job.run is None or job.run.end_unix_ms is not None)
-    )
 
 
 _TAKING_IN: Final[Mapping[What, Callable[[ObservingLoop, int, Piece, int], None]]] = {

@@ -34,7 +34,7 @@ class Piece:
     unix_ms: int
     what: What
     key: str
-    """Of a job; a node's name."""
+    """The key of a job, or a node's name."""
     job: SeenJob | None = None
     run: Run | None = None
     """That STARTED."""
@@ -42,16 +42,20 @@ class Piece:
     """In which a job ended, or a node is."""
 
 
-SAME_MS: Final = 2_000
-"""Runs of a job that began so near to each other are the same: clocks of two machines are compared."""
+SAME_MS: Final = 60_000
+"""A run that another daemon saw is the one that began so soon after it: two clocks are compared, of which one may have
+been set meanwhile.
+"""
 
 
 class KnownJob(NamedTuple):
     """What was known of a job before."""
 
-    begin_unix_ms: int | None = None
-    """When its run began, if it runs."""
+    run: Run | None = None
+    """If it runs."""
     held: bool = False
+    is_recalled: bool = False
+    """Whether another daemon saw that run: of it only the time is known, which may be that when it was seen."""
 
 
 def news(jobs: Mapping[str, KnownJob], nodes: Mapping[str, NodeState], seen: Sight) -> list[Piece]:
@@ -69,11 +73,11 @@ def _of_job(known: KnownJob | None, job: SeenJob, now_ms: int) -> Iterator[Piece
     if known is None:
         yield Piece(job.submit_unix_ms, What.CAME, job.key, job)
         known, last_ms, changed_ms = KnownJob(), job.submit_unix_ms, job.submit_unix_ms
-    if known.begin_unix_ms is not None and (job.ended is None if run is None else not _is_same(run, known)):
+    if known.run is not None and (job.ended is None if run is None else not _is_same(run, known)):
         last_ms = _stop_ms(job, known, now_ms)
         yield Piece(last_ms, What.STOPPED, job.key)
         known = KnownJob()
-    if known.begin_unix_ms is None and run is not None:
+    if known.run is None and run is not None:
         last_ms = max(last_ms, run.begin_unix_ms)
         yield Piece(last_ms, What.STARTED, job.key, job, run)
     elif run is None and job.ended is None and known.held != bool(job.held):
@@ -89,7 +93,13 @@ def _present_run(job: SeenJob) -> Run | None:
 
 
 def _is_same(run: Run, known: KnownJob) -> bool:
-    return known.begin_unix_ms is not None and abs(run.begin_unix_ms - known.begin_unix_ms) < SAME_MS
+    """Nodes that it has given back already make no other run of it; other GPUs do."""
+    if known.run is None:
+        return False
+    if known.is_recalled:
+        return run.begin_unix_ms - known.run.begin_unix_ms < SAME_MS
+    is_same = run.restarts == known.run.restarts or run.begin_unix_ms == known.run.begin_unix_ms
+    return is_same and {*run.gpus} <= {*known.run.gpus}
 
 
 def _stop_ms(job: SeenJob, known: KnownJob, now_ms: int) -> int:

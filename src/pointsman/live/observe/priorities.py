@@ -3,7 +3,10 @@ priorities that they have among themselves, so that nothing changes for any othe
 """
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+LOWEST: Final = 1
+"""Slurm's lowest priority of a job that is not held: jobs that have it stay in Slurm's order."""
 
 
 class Standing(NamedTuple):
@@ -18,7 +21,7 @@ class Standing(NamedTuple):
 def nice_values(order: Sequence[str], standings: Mapping[str, Standing]) -> dict[str, int]:
     """The nice values that bring these jobs into `order`, the first first; only of those that must change.
 
-    Where the first so many of both orders are the same jobs, each such part is put in order for itself.
+    Where both orders begin with the same jobs, each such part is put in order for itself.
     """
     wanted = [job for job in order if job in standings]
     present = sorted(wanted, key=lambda job: -standings[job].priority)
@@ -47,9 +50,9 @@ def _parts(present: Sequence[str], wanted: Sequence[str]) -> list[tuple[Sequence
 
 
 def _strictly_falling(priorities: Sequence[int], above: int | None) -> list[int]:
-    """Priorities in falling order, each lower than the one before and than `above`."""
+    """Priorities in falling order, each lower than the one before and than `above`, as far as there are such."""
     found: list[int] = []
     for priority in sorted(priorities, reverse=True):
-        found.append(priority if above is None else min(priority, above - 1))
+        found.append(priority if above is None else max(LOWEST, min(priority, above - 1)))
         above = found[-1]
     return found

@@ -9,8 +9,8 @@ from pointsman.live.world.plan import ALL_GPUS
 def free_gpus(
     world: LiveWorld, gpus: Iterable[tuple[str, int]], node_names: Sequence[str]
 ) -> list[tuple[int, int]] | None:
-    """(node, mask) of the lowest free GPUs, so many of each node; None if the world does not have them, or others do.
-    Which of a node's they really are makes no difference to any policy.
+    """(node, mask) of the lowest free GPUs, as many of each node as asked for; None if the world does not have them, or
+    others do. Which of a node's they really are makes no difference to any policy.
     """
     masks, parts = world.simulation.handle.state.nodes["free_mask"], []
     for name, many in gpus:

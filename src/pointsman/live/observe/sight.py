@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from pointsman.live.world.kind import Kind
 from pointsman.types import JobState, NodeState
@@ -16,6 +16,8 @@ class Run(NamedTuple):
     """(node, how many of its GPUs)."""
     end_unix_ms: int | None = None
     """None: it runs."""
+    restarts: int = 0
+    """How often its job had been started before."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,9 @@ class SeenJob:
     """That its scheduler has worked out; policies have their own order."""
     nice: int = 0
     unit: str = ""
-    """By which its priority is changed: it, or all waiting tasks of its array."""
+    """What has this priority: it, or all tasks of its array that wait and have none of their own."""
+    target: str = ""
+    """By which that is changed."""
     requeues: bool = False
     held: str = ""
     """Why it could not start now, whoever decided."""
@@ -47,6 +51,11 @@ class SeenJob:
     """How it ended; None: it waits or runs."""
     end_unix_ms: int | None = None
 
+    @property
+    def waits(self) -> bool:
+        """Whether it could start now."""
+        return self.ended is None and not self.held and (self.run is None or self.run.end_unix_ms is not None)
+
 
 @dataclass(frozen=True)
 class Sight:
@@ -55,12 +64,33 @@ class Sight:
     jobs: Mapping[str, SeenJob]
     nodes: Mapping[str, NodeState]
     unix_ms: int
+    gpus: Mapping[str, int] = field(default_factory=dict)
+    """Of these nodes."""
+
+
+class Looks(Protocol):
+    """What looks at a cluster on which another scheduler decides."""
+
+    title: str
+    """What that is called."""
+
+    def latest(self) -> Sight | None:
+        """What was seen since the last time; None: nothing."""
+        ...
+
+
+class Present(NamedTuple):
+    """The nice value that a job has now, or tasks of an array have, be it that they wait or run."""
+
+    unit: str
+    target: str
+    nice: int
 
 
 class Cost(NamedTuple):
-    """Of one kind of question."""
+    """What one kind of question costs."""
 
     requests: int
-    """Of the other scheduler, in the last minute."""
+    """Those to the other scheduler, in the last minute."""
     last_s: float
     """How long the last answer took."""

@@ -20,9 +20,10 @@ CREATE TABLE worths (                     -- what the policy would change from t
   lose INTEGER NOT NULL
 ) STRICT;
 
-CREATE TABLE advised (                    -- jobs whose nice values we have changed, and that wait
+CREATE TABLE advised (                    -- jobs that have not ended, and whose nice values we have changed
   unit TEXT PRIMARY KEY,                  -- what the other scheduler calls it
-  nice_before INTEGER NOT NULL,
+  nice_before INTEGER NOT NULL,           -- its own
+  nice_last INTEGER NOT NULL,             -- that it had, until the next is seen
   nice INTEGER NOT NULL,                  -- that we have set
   at_ms INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;

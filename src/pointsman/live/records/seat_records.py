@@ -5,9 +5,11 @@ read where the checkpoint beside it does not fit.
 import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from pointsman.errors import RunError
+from pointsman.live.records.book import Stage
 from pointsman.live.records.seats_of_book import seats_of_book
 from pointsman.live.records.store import Store
 from pointsman.live.world.live_world import Ask, LiveWorld
@@ -48,6 +50,17 @@ def take_kept_seats(store: Store, world: LiveWorld, asks: Mapping[int, Ask], nod
         raise RunError(f"jobs run on node {gone[0]!r}, which the cluster file does not have any more: drain it first")
     seats = [_seat(seat, asks[seat["row"]], index) for seat in kept["seats"]]
     take_seats(world, seats, kept["now_ms"], kept["rows"])
+
+
+def end_all(store: Store) -> int:
+    """All jobs have ended, within a turn of the store, because they cannot take seats again; when that was, ms."""
+    now_ms = int(seats_of_book(store)["now_ms"])
+    for attempt in store.alive_attempts():
+        store.change_attempt(replace(attempt, stage=Stage.ENDED, ended_ms=now_ms, real_end_ms=now_ms))
+    for id_ in store.alive_jobs():
+        store.end_job(id_, JobState.CANCELLED, now_ms)
+    store.forget_setting(_KEY)
+    return now_ms
 
 
 def _seat(kept: Mapping[str, Any], ask: Ask, index: Mapping[str, int]) -> Seat:

@@ -186,6 +186,11 @@ class Store:
         row = self.connection.execute(sql, (job.uid, job.request_key)).fetchone()
         return int(row["id"]) if row else None
 
+    def keys_since(self, at_ms: int) -> dict[str, bool]:
+        """The keys of requests for jobs that have not ended, or since then; whether they have."""
+        sql = "SELECT request_key, end_ms FROM jobs WHERE end_ms IS NULL OR end_ms > ? ORDER BY id"
+        return {row["request_key"]: row["end_ms"] is not None for row in self.connection.execute(sql, (at_ms,))}
+
     def alive_jobs(self) -> dict[int, Job]:
         """Those that have not ended."""
         jobs = {}

@@ -95,6 +95,24 @@ class Roster:
             self.kinds.append(kind)
         return self.numbers[kind]
 
+    def admit_all(self, kinds: Iterable[Kind]) -> None:
+        """Those of these kinds that the cluster could run have numbers: together that takes no longer than one does.
+
+        Raises:
+            UsageError: the policy could not run one.
+        """
+        new = [kind for kind in dict.fromkeys(kinds) if kind not in self.numbers]
+        try:
+            if new:
+                self.prepared, self.rules, self.briefing = self._assemble([*self.kinds, *new])
+        except InputError:
+            if len(new) > 1:
+                self.admit_all(new[: len(new) // 2])
+                self.admit_all(new[len(new) // 2 :])
+            return
+        self.numbers |= {kind: len(self.kinds) + number for number, kind in enumerate(new)}
+        self.kinds += new
+
     def first(self, many: int) -> "Roster":
         """The roster with its first `many` kinds only."""
         return self if many == len(self.numbers) else Roster(self.cluster, self.deciding, self.kinds[:many])

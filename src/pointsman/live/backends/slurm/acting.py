@@ -36,6 +36,7 @@ from pointsman.types import NodeState
 _MARK: Final = re.compile(r"pointsman:(?P<store>[0-9a-f]+):(?P<job>\d+):(?P<attempt>\d+):(?P<restarts>\d+)")
 HAND_BACK_S: Final = 90.0
 """For so long it is waited for jobs that are being requeued, when all are handed back."""
+QUIET_LOOKS: Final = 4
 _LOOK_S: Final = 0.5
 _LAUNCH_FAILED: Final = "launch failed"
 
@@ -45,7 +46,7 @@ class Mark(NamedTuple):
 
     attempt: AttemptId
     restarts: int
-    """As of then: if there are more, the attempt is over."""
+    """How often the job had been requeued then: if it is more by now, the attempt is over."""
 
 
 @dataclass(frozen=True)
@@ -158,20 +159,23 @@ class SlurmBackend:
         Raises:
             Unsure: Slurm does not answer.
         """
-        failed: dict[str, str] = {}
         until_s = time.monotonic() + HAND_BACK_S
-        while True:
+        quiet = 0
+        while True:  # until nothing is left in several looks: what was asked last may not show yet
             jobs = self._reader.look().jobs
-            failed = {job.id: said for job in jobs if (said := self._hand_back(job)) is not None}
+            left = [job for job in jobs if self._waits_for_us(job)]
+            failed = {job.id: said for job in left if (said := self._hand_back(job)) is not None}
             stopping = [job.id for job in jobs if job.phase == Phase.RUNNING and self._is_requeued(job)]
-            if not stopping or time.monotonic() > until_s:
+            quiet = 0 if left or stopping else quiet + 1
+            if quiet == QUIET_LOOKS or time.monotonic() > until_s:
                 return [f"{id_} ({said})" for id_, said in failed.items()] + [f"{id_} (it stops)" for id_ in stopping]
             time.sleep(_LOOK_S)
 
+    def _waits_for_us(self, job: SlurmJob) -> bool:
+        return job.phase == Phase.ACCEPTED and (self.mark_of(job) is not None or self.is_at_gate(job))
+
     def _hand_back(self, job: SlurmJob) -> str | None:
         """Why a job that waits could not be handed back."""
-        if job.phase != Phase.ACCEPTED or (self.mark_of(job) is None and not self.is_at_gate(job)):
-            return None
         try:
             was_requeued = self._is_requeued(job)
             move(self._commands, job.id, self.partitions.target, [], "")

@@ -23,6 +23,14 @@ def task_ids(id_: str) -> list[str]:
 
 
 def unit_of(id_: str) -> str:
-    """By which `scontrol` changes the priority of a job: its id, or that of an array whose tasks wait."""
+    """What has one priority: a job, or all tasks of an array that wait and have none of their own; ``8`` of
+    ``8_[4-5%2]``.
+    """
     found = _WAITING_TASKS.fullmatch(id_)
     return id_ if found is None else found["array"]
+
+
+def target_of(id_: str) -> str:
+    """By which `scontrol` changes just these; ``8_[4-5]`` of ``8_[4-5%2]``."""
+    found = _WAITING_TASKS.fullmatch(id_)
+    return id_ if found is None else f"{found['array']}_[{found['tasks']}]"

@@ -10,18 +10,19 @@ from pointsman.live.backends.slurm.commands import Answer, Commands
 _TOO_LATE: Final = ("already completed", "already finished", "invalid job id", "job is no longer pending")
 _DENIED: Final = ("access/permission denied", "operation denied", "user not permitted", "invalid user")
 _IMPOSSIBLE: Final = ("invalid node name", "invalid partition", "node configuration is not available", "job is pending")
+_SOME_DONE: Final = ": no error"
 MOST_NICE: Final = 2_147_483_645
 """Slurm's limit, both ways."""
 
 
-def set_nice(commands: Commands, unit: str, nice: int) -> None:
-    """Lower the priority of a job, or of the waiting tasks of an array, by so much compared with its own.
+def set_nice(commands: Commands, target: str, nice: int) -> None:
+    """Lower the priority of a job, or of tasks of an array, by so much compared with its own.
 
     Raises:
         Refused: it is not changed: it has begun or ended, or this user may not. Unsure: it may be, or not.
     """
     value = max(-MOST_NICE, min(MOST_NICE, nice))
-    _change(commands, "update", f"JobId={unit}", f"Nice={value}")
+    _change(commands, "update", f"JobId={target}", f"Nice={value}")
 
 
 def move(commands: Commands, job: str, partition: str, nodes: Sequence[str], mark: str) -> None:
@@ -67,6 +68,8 @@ def cancel(commands: Commands, job: str) -> None:
 
 def _change(commands: Commands, verb: str, *words: str) -> None:
     answer = commands.run("scontrol", verb, *words)
+    if _SOME_DONE in answer.errors.casefold():  # of tasks of an array, others of which have ended meanwhile
+        return
     if answer.code != 0 or answer.errors:
         raise _failure(f"scontrol {verb}", answer)
 

@@ -113,10 +113,13 @@ class Commands:
                 f"there is no command '{command[0]}' on this machine; install Slurm's client commands "
                 "(Debian, Ubuntu: apt-get install slurm-client), or add their folder to PATH"
             )
-        process = subprocess.Popen(
-            [program, *command[1:]], env=self._environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, start_new_session=True,
-        )  # fmt: skip
+        try:
+            process = subprocess.Popen(
+                [program, *command[1:]], env=self._environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE, start_new_session=True,
+            )  # fmt: skip
+        except OSError as error:  # half installed, no memory, no process to be had
+            raise Unsure(f"{kind_of(command)} cannot be started: {error.strerror}") from None
         with process:
             try:
                 out, errors = process.communicate(timeout=self._timeout_s)

@@ -48,6 +48,8 @@ class Habits:
     """Details of more jobs than this are asked for all jobs at once."""
     most_alone: int = 20
     """Details asked in one look where all at once is not possible."""
+    json_s: float = 600.0
+    """After a question for all at once that failed, until the next one."""
 
 
 class _Run(NamedTuple):
@@ -81,7 +83,7 @@ class Reader:
         self._troubled = False
         self._living: frozenset[int] = frozenset()
         self._details: dict[_Run, _Details] = {}
-        self._speaks_json = True
+        self._json_again_s = 0.0
 
     def load(self) -> dict[str, Load]:
         """What looking asks of the controller, by the command."""
@@ -140,9 +142,7 @@ class Reader:
         return Snapshot(unix_s, tuple(jobs), tuple(nodes), tuple(partitions), controller, doubts)
 
     def _ask_jobs(self) -> tuple[list[SlurmJob], Answer]:
-        mark = new_mark()
-        answer = self._commands.ask("squeue", "--local", "--all", "--states=all", QUEUE.format(mark))
-        return read_queue(answer.text, mark), answer
+        return ask_jobs(self._commands, "--states=all")
 
     def _ask_nodes(self) -> tuple[list[SlurmNode], list[SlurmPartition], Answer]:
         mark = new_mark()
@@ -177,7 +177,7 @@ class Reader:
         runs = {_run(job): job for job in jobs if job.phase != Phase.ENDED or _run(job) in self._details}
         self._details = {run: self._details[run] for run in runs if run in self._details}
         new = [job for run, job in runs.items() if run not in self._details]
-        if len(new) > self._habits.alone and self._speaks_json:
+        if len(new) > self._habits.alone and time.monotonic() >= self._json_again_s:
             self._learn(self._all_details())
         left = [job for job in new if _run(job) not in self._details]
         for job in left[: self._habits.most_alone]:
@@ -188,12 +188,14 @@ class Reader:
         self._details |= {_run(job): _Details(job.held, job.excluded_nodes) for job in found}
 
     def _all_details(self) -> list[SlurmJob]:
-        """All jobs in one request; none where this version of Slurm has no JSON, or one that we cannot read."""
+        """All jobs in one request; none where Slurm has no JSON of which anything can be read, or failed for once: that
+        is not tried again soon.
+        """
         answer = self._commands.run("squeue", "--local", "--all", "--json")
         with suppress(Unsure):
             if answer.code == 0:
                 return read_jobs_json(answer.text)
-        self._speaks_json = False
+        self._json_again_s = time.monotonic() + self._habits.json_s
         return []
 
     def _ask_details(self, job: SlurmJob) -> list[SlurmJob]:
@@ -210,6 +212,17 @@ class Reader:
         if known is None:
             return job
         return replace(job, held=known.held or job.held, excluded_nodes=known.excluded_nodes)
+
+
+def ask_jobs(commands: Commands, *options: str) -> tuple[list[SlurmJob], Answer]:
+    """All jobs that have not ended, or those that options say; tasks of an array together if nothing sets them apart.
+
+    Raises:
+        Unsure: no whole answer. UsageError, BackendError: a person must mend it.
+    """
+    mark = new_mark()
+    answer = commands.ask("squeue", "--local", "--all", "--array-unique", *options, QUEUE.format(mark))
+    return read_queue(answer.text, mark), answer
 
 
 def _run(job: SlurmJob) -> _Run:

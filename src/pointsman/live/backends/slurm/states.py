@@ -24,7 +24,7 @@ _ENDS: Final = {
     "REVOKED": JobState.CANCELLED,
     "TIMEOUT": JobState.TIMEOUT,
 }
-"""Of Slurm's words for how jobs end; all others are failures."""
+"""What Slurm's words for how jobs end mean; all others are failures."""
 COMPLETING: Final = "COMPLETING"
 """Its processes may live, and its GPUs are not free: whatever else its state is."""
 DOWN: Final = frozenset({"DOWN", "FUTURE", "POWERED_DOWN"})

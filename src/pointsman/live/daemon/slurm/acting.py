@@ -21,6 +21,8 @@ from pointsman.types import JobState
 
 ALL: Final = "*"
 """In place of the QOS whose jobs may be preempted: all of them."""
+LATELY_MS: Final = 3_600_000
+"""For so long Slurm may list jobs that have ended, or forget that they have."""
 SLACK_MS: Final = 600_000
 """Slurm ends a job that has run for as long as it may; if it has not after so much longer, the daemon has it end."""
 
@@ -35,7 +37,7 @@ class ActingDaemon(Daemon):
         self.slurm: SlurmBackend = self.backend  # ty: ignore
         self._sighting, self._seen = Sighting(), None
         self._rows = {job.request_key: row for row, job in self.loop.jobs.items() if job.request_key is not None}
-        self._sighting.recall(dict.fromkeys(self._rows, False))
+        self._sighting.recall(self.store.keys_since(self.loop.world.now_ms - LATELY_MS))
         for attempt in self.loop.attempts.values():
             self.slurm.remember(self.loop.jobs[attempt.id.job].command[0], attempt.id)
         self._left_out: set[str] = set()

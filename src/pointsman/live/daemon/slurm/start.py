@@ -1,5 +1,6 @@
 """How a daemon is started that observes Slurm: what the cluster and its scheduler are is asked of Slurm itself."""
 
+import asyncio
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -8,18 +9,17 @@ from typing import Final
 from pointsman.cluster.imports.read import import_nodes
 from pointsman.cluster.yaml_file import parse_cluster
 from pointsman.errors import BackendError, InputError
-from pointsman.live.backends.facts import Refused, Unsure
+from pointsman.live.backends.facts import Unsure
 from pointsman.live.backends.local.rights import own_directory
 from pointsman.live.backends.slurm.acting import Partitions, SlurmBackend
-from pointsman.live.backends.slurm.changes import set_nice
 from pointsman.live.backends.slurm.commands import Commands
 from pointsman.live.backends.slurm.pace import Pace
 from pointsman.live.backends.slurm.reader import Reader
 from pointsman.live.control.clock import Clock
 from pointsman.live.daemon.daemon import CLUSTER
 from pointsman.live.daemon.setting import PARTITIONS, Setting
-from pointsman.live.observe.advising import Scope, note_taken_back, to_take_back
-from pointsman.live.observe.slurm.watch import SlurmWatch
+from pointsman.live.observe.advising import Scope, hand_back
+from pointsman.live.observe.slurm.watch import SlurmPriorities, SlurmWatch
 from pointsman.live.records.store import Store
 
 PAST_MS: Final = 400 * 86_400_000
@@ -104,23 +104,18 @@ def hand_back_all(folder: Path) -> None:
     """
     if not (folder / "store").exists():
         raise InputError("no daemon has kept anything here", path=folder, fix="name its directory with --state")
-    store, commands, failed = Store(folder / "store"), Commands(), []
-    if (kept := store.setting(PARTITIONS)) is not None:
-        cluster = parse_cluster(store.setting(CLUSTER) or "", origin=str(folder))
-        failed += SlurmBackend(cluster, folder, Partitions(**json.loads(kept)), commands).hand_back()
-    for advice in to_take_back(store):
-        try:
-            set_nice(commands, advice.unit, advice.nice)
-        except Refused:
-            pass  # it waits no more
-        except Unsure as error:
-            failed.append(f"{advice.unit} ({error})")
-            continue
-        with store.turn():
-            note_taken_back(store, [advice.unit], 0)
-    store.close()
-    if failed:
-        raise BackendError(f"these jobs are not handed back: {', '.join(failed)}; try again")
+    store, commands = Store(folder / "store"), Commands()
+    try:
+        if (kept := store.setting(PARTITIONS)) is not None:
+            cluster = parse_cluster(store.setting(CLUSTER) or "", origin=str(folder))
+            failed = SlurmBackend(cluster, folder, Partitions(**json.loads(kept)), commands).hand_back()
+            if failed:
+                raise BackendError(f"these jobs are not handed back: {', '.join(failed)}; try again")
+        asyncio.run(hand_back(store, SlurmPriorities(commands), Clock(store).now_ms()))
+    except Unsure as error:
+        raise BackendError(f"nothing is handed back: {error}") from None
+    finally:
+        store.close()
 
 
 def _cluster_of(commands: Commands, folder: Path) -> Path:

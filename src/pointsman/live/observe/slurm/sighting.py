@@ -1,14 +1,14 @@
 """What Slurm lists, as jobs that are the same from one look to the next."""
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from pointsman.live.backends.facts import Phase
-from pointsman.live.backends.slurm.array_tasks import task_ids, unit_of
+from pointsman.live.backends.slurm.array_tasks import target_of, task_ids, unit_of
 from pointsman.live.backends.slurm.records import Controller, SlurmJob, Snapshot
-from pointsman.live.backends.slurm.states import state_of_end
+from pointsman.live.backends.slurm.states import STARTS, state_of_end
 from pointsman.live.observe.sight import Run, SeenJob, Sight
 from pointsman.live.world.kind import Kind
 from pointsman.types import JobState
@@ -17,6 +17,8 @@ FREE: Final = ("", "None", "Priority", "Resources")
 """Reasons for which a job waits that another order of jobs could end; whatever else it waits for, it cannot start."""
 SKEW_S: Final = 5.0
 """The controller's clock may differ from ours by that much unheeded: it is told in whole seconds."""
+REMEMBERED_S: Final = 3_600.0
+"""For so long a job that is not listed any more may be listed again."""
 
 
 @dataclass
@@ -26,6 +28,8 @@ class _Known:
     """None: another looked then."""
     restarts: int = 0
     ended: bool = False
+    gone_s: float | None = None
+    """Since when it is not listed."""
 
 
 class Sighting:
@@ -35,7 +39,7 @@ class Sighting:
 
     def __init__(self) -> None:
         self._known: dict[str, _Known] = {}
-        """By Slurm's id, as long as it is listed."""
+        """By Slurm's id, as long as it is listed, and for `REMEMBERED_S`."""
         self._skew_s, self._controller = 0.0, Controller("", 0, 0)
 
     def recall(self, keys: Mapping[str, bool]) -> None:
@@ -49,13 +53,27 @@ class Sighting:
         for record in sorted(snapshot.jobs, key=lambda record: record.number):  # those of one second in their order
             if (gpus := _gpus_of(record)) > 0:
                 for id_ in task_ids(record.id):
-                    found |= {job.key: job for job in self._seen(id_, record, gpus)}
+                    found |= {job.key: job for job in self._sight_one(id_, record, gpus)}
         if snapshot.complete:
             listed = {job.shown for job in found.values()}
-            gone = [id_ for id_ in self._known if id_ not in listed]
-            found |= {job.key: job for id_ in gone for job in _vanished(id_, self._known.pop(id_))}
+            found |= {job.key: job for job in self._miss(listed)}
+        gpus_of = {node.name: sum(many for _, many in node.gpus) for node in snapshot.nodes if node.gpus}
         nodes = {node.name: node.state for node in snapshot.nodes if node.gpus}
-        return Sight(found, nodes, round(1000 * (time.time() + self._skew_s)))
+        return Sight(found, nodes, round(1000 * (time.time() + self._skew_s)), gpus_of)
+
+    def _miss(self, listed: Collection[str]) -> Iterator[SeenJob]:
+        """Jobs that are not listed any more have ended; they are remembered for a while, should Slurm list them again
+        because its controller has gone on from an older state.
+        """
+        now_s = time.monotonic()
+        for id_, known in [*self._known.items()]:
+            if id_ in listed:
+                known.gone_s = None
+            elif known.gone_s is None:
+                yield from _vanished(id_, known)
+                known.ended, known.gone_s = True, now_s
+            elif now_s - known.gone_s > REMEMBERED_S:
+                del self._known[id_]
 
     def _heed_clock(self, snapshot: Snapshot) -> None:
         if snapshot.controller is not self._controller:
@@ -63,7 +81,7 @@ class Sighting:
             skew_s = snapshot.controller.asked_unix_s - time.time()
             self._skew_s = skew_s if abs(skew_s) > SKEW_S else 0.0
 
-    def _seen(self, id_: str, record: SlurmJob, gpus: int) -> Iterator[SeenJob]:
+    def _sight_one(self, id_: str, record: SlurmJob, gpus: int) -> Iterator[SeenJob]:
         known = self._known.get(id_)
         is_again = known is not None and known.ended and record.phase != Phase.ENDED  # Slurm forgets that jobs ended
         if known is None or is_again or not _is_same(known, record):
@@ -82,16 +100,16 @@ def seen_job(key: str, id_: str, record: SlurmJob, gpus: int) -> SeenJob:
     if record.phase == Phase.ENDED:
         ended = state_of_end(record.state)
     return SeenJob(
-        key, id_, submit_ms or 0, _kind_of(record, gpus), record.nodes_asked, record.uid, record.name,
+        key, id_, submit_ms or 0, _kind_of(record, gpus), record.nodes_asked, record.uid, _printable(record.name),
         None if record.time_limit_s is None else round(1000 * record.time_limit_s), record.priority, record.nice,
-        unit_of(record.id), record.requeues,
+        unit_of(record.id), target_of(record.id), record.requeues,
         "" if record.reason in FREE else record.reason, _run_of(record, gpus), ended, end_ms,
     )  # fmt: skip
 
 
 def _is_same(known: _Known, record: SlurmJob) -> bool:
     if known.submit_unix_s is None:
-        return known.key.endswith(f"@{record.submit_unix_s}") or record.restarts > 0
+        return known.key.rstrip(".").endswith(f"@{record.submit_unix_s}") or record.restarts > 0
     is_requeued = (
         record.restarts > 0 and record.restarts >= known.restarts
     )  # which is counted before it is submitted anew
@@ -135,11 +153,18 @@ def _kind_of(record: SlurmJob, gpus: int) -> Kind:
 
 def _run_of(record: SlurmJob, gpus: int) -> Run | None:
     """Its last run, if it has begun."""
-    if record.start_unix_s is None or record.phase not in (Phase.RUNNING, Phase.ENDED) or not record.held:
+    has_nodes = record.phase in (Phase.RUNNING, Phase.ENDED) or record.state in STARTS
+    if record.start_unix_s is None or not has_nodes or not record.held:
         return None
     each = record.gpus.per_node or gpus // len(record.held)
     parts = tuple((part.node, each if part.count is None else part.count) for part in record.held)
-    return Run(1000 * record.start_unix_s, tuple(part for part in parts if part[1] > 0), _ms(record.end_unix_s))
+    gpus_of = tuple(part for part in parts if part[1] > 0)
+    return Run(1000 * record.start_unix_s, gpus_of, _ms(record.end_unix_s), record.restarts)
+
+
+def _printable(name: str) -> str:
+    """A name without what a terminal would obey: users may put anything into theirs."""
+    return "".join(char if char.isprintable() else "?" for char in name)
 
 
 def _ms(unix_s: int | None) -> int | None:

@@ -1,5 +1,6 @@
 """What observes a cluster that Slurm runs: a thread looks, and whoever asks gets what was seen last."""
 
+import traceback
 from collections.abc import Mapping
 from dataclasses import replace
 from threading import Event, Lock, Thread
@@ -7,14 +8,40 @@ from typing import Final
 
 from pointsman.errors import PointsmanError
 from pointsman.live.backends.facts import Unsure
+from pointsman.live.backends.slurm.array_tasks import target_of, unit_of
 from pointsman.live.backends.slurm.changes import set_nice
 from pointsman.live.backends.slurm.commands import Commands
-from pointsman.live.backends.slurm.reader import Reader
-from pointsman.live.observe.sight import Cost, Sight
+from pointsman.live.backends.slurm.reader import Reader, ask_jobs
+from pointsman.live.backends.slurm.states import COMPLETING
+from pointsman.live.observe.sight import Cost, Present, Sight
 from pointsman.live.observe.slurm.sighting import Sighting
 
 
-class SlurmWatch:
+class SlurmPriorities:
+    """The nice values of Slurm's jobs."""
+
+    def __init__(self, commands: Commands) -> None:
+        self._commands = commands
+
+    def present(self) -> list[Present]:
+        """Those of all jobs that have not ended, as it is asked now.
+
+        Raises:
+            Unsure: Slurm did not answer. UsageError, BackendError: a person must mend it.
+        """
+        jobs = [job for job in ask_jobs(self._commands)[0] if job.state != COMPLETING]
+        return [Present(unit_of(job.id), target_of(job.id), job.nice) for job in jobs]
+
+    def set_nice(self, target: str, nice: int) -> None:
+        """Lower the priority of a job, or of tasks of an array, compared with what it has of its own.
+
+        Raises:
+            Refused: it is not changed: it has ended, or this user may not. Unsure: it may be, or not.
+        """
+        set_nice(self._commands, target, nice)
+
+
+class SlurmWatch(SlurmPriorities):
     """Looks again and again, at the pace that the controller bears."""
 
     title: Final = "Slurm"
@@ -25,9 +52,11 @@ class SlurmWatch:
         Raises:
             Unsure: Slurm did not answer. UsageError, BackendError: a person must mend it.
         """
-        self._reader, self._commands, self._sighting = reader, commands, Sighting()
+        super().__init__(commands)
+        self._reader, self._sighting = reader, Sighting()
         self._latest: Sight | None = None
-        self._trouble: PointsmanError | Unsure | None = None
+        self.trouble = ""
+        """Why the last look showed nothing; empty if it did."""
         self._lock, self._stop = Lock(), Event()
         self.first = reader.look()
         self._thread = Thread(target=self._look_on, daemon=True)
@@ -39,37 +68,18 @@ class SlurmWatch:
         self._thread.start()
 
     def latest(self) -> Sight | None:
-        """What was seen since the last time; None: nothing.
-
-        Raises:
-            PointsmanError: a person must mend something before Slurm can be looked at.
-        """
+        """What was seen since the last time; None: nothing."""
         with self._lock:
             seen, self._latest = self._latest, None
-            if isinstance(self._trouble, PointsmanError):
-                raise self._trouble
         return seen
 
     def costs(self) -> dict[str, Cost]:
         """What looking costs Slurm's controller, by the command."""
         return {kind: Cost(load.rpcs_a_minute, load.last_s) for kind, load in self._reader.load().items()}
 
-    def set_nice(self, unit: str, nice: int) -> None:
-        """Lower the priority of a job, or of the waiting tasks of an array, compared with what it has of its own.
-
-        Raises:
-            Refused: it is not changed: it has begun or ended, or this user may not. Unsure: it may be, or not.
-        """
-        set_nice(self._commands, unit, nice)
-
     def progress(self, job: int) -> float | None:
         """Slurm's jobs do not say how far they are."""
         return None
-
-    @property
-    def trouble(self) -> str:
-        """Why the last look showed nothing; empty if it did."""
-        return str(self._trouble or "")
 
     @property
     def interval_s(self) -> float:
@@ -83,13 +93,18 @@ class SlurmWatch:
     def _look_on(self) -> None:
         while not self._stop.wait(self._reader.pace.interval_s):
             try:
-                seen, trouble = self._sighting.sight(self._reader.look()), None
-            except (Unsure, PointsmanError) as error:
-                seen, trouble = None, error
-            with self._lock:
-                self._trouble = trouble
-                if seen is not None:
-                    self._latest = seen if self._latest is None else _joined(self._latest, seen)
+                self._keep(self._sighting.sight(self._reader.look()))
+                self.trouble = ""
+            except (Unsure, PointsmanError) as error:  # it may pass: commands are being replaced, rights are given
+                self.trouble = str(error)
+            except Exception as error:  # what nobody has thought of ends no looks
+                if self.trouble != repr(error):
+                    traceback.print_exc()
+                self.trouble = repr(error)
+
+    def _keep(self, seen: Sight) -> None:
+        with self._lock:
+            self._latest = seen if self._latest is None else _joined(self._latest, seen)
 
 
 def _joined(before: Sight, seen: Sight) -> Sight:
