@@ -1,7 +1,8 @@
-"""What observing a real Slurm costs and foretells: ``python -m benchmarks.slurm_observe -o DIR [--alone] [--jobs N]``.
+"""What observing a real Slurm costs and foretells: ``python -m benchmarks.slurm_observe -o DIR [--alone]``.
 
 Jobs that sleep run on a Slurm of 64 nodes with eight declared GPUs each, on this machine, which needs root. A daemon
-observes it, or with ``--alone`` none does. ``DIR/figures.csv`` has the figures, about a quarter of an hour later.
+observes it, or with ``--alone`` none does. With ``--after``, it goes on from an earlier run, and the next jobs of the
+same users come. ``DIR/figures.csv`` has the figures, about a quarter of an hour later.
 """
 
 import argparse
@@ -9,6 +10,7 @@ import csv
 import os
 import random
 import re
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -37,14 +39,20 @@ LOOK_S: Final = 5.0
 SAMPLE_S: Final = 10.0
 LEADS_S: Final = (0.0, 30.0, 120.0, float("inf"))
 """Bounds of the groups of promises, by the time from promise to expected start."""
+ENDED: Final = (0, 500, 1_000, float("inf"))
+"""The same, by how many jobs of this run had ended before."""
 _RPC: Final = re.compile(r"(\w+)\s+\(\s*\d+\) count:(\d+)\s+ave_time:\d+\s+total_time:(\d+)")
 _FIGURE: Final = re.compile(r"^\s*([A-Z][\w ]*?):\s+(\d+)", re.MULTILINE)
 _TICK_S: Final = 1 / os.sysconf("SC_CLK_TCK")
 _PROMISES: Final = """
-SELECT made_ms, early_ms, likely_ms, late_ms, started_ms FROM promises JOIN attempts ON attempts.job = promises.job
-AND attempt = 1 WHERE started_ms IS NOT NULL
+SELECT made_ms, early_ms, likely_ms, late_ms, started_ms,
+  (SELECT count(*) FROM jobs WHERE end_ms > :since AND end_ms <= made_ms)
+FROM promises JOIN attempts ON attempts.job = promises.job AND attempt = 1
+WHERE started_ms IS NOT NULL AND late_ms IS NOT NULL AND made_ms > :since
 """
-_NEW: Final = "SELECT seq, at_ms FROM decisions WHERE seq > ? AND job IS NOT NULL"
+_DECISIONS: Final = "SELECT count(*), sum(agrees) FROM decisions WHERE job IS NOT NULL AND at_ms > ?"
+_LAST: Final = "SELECT ifnull(max(seq), 0) FROM decisions"
+_NEW: Final = "SELECT at_ms FROM decisions WHERE seq > ? AND job IS NOT NULL"
 Figures = dict[str, Any]
 
 
@@ -58,10 +66,15 @@ class Job(NamedTuple):
     name: str
 
 
-def drawn(jobs: int) -> list[Job]:
-    """Jobs like those of Philly's log, in their order. The name of a job tells its user: Slurm's are all of root."""
-    rows = pointsman.generate("philly", jobs=jobs, cluster_gpus=NODES * GPUS_EACH, load=1.0, seed=1).jobs.to_dicts()
+def drawn(jobs: int, *, later: bool = False) -> list[Job]:
+    """Jobs like those of Philly's log, in their order, or the next as many. The name of a job tells its user: Slurm's
+    are all of root.
+    """
+    rows = like_philly(jobs)
     order = dict.fromkeys(row["user"] for row in rows)
+    if later:
+        rows = like_philly(2 * jobs)[jobs:]
+        order |= dict.fromkeys(row["user"] for row in rows)
     users = {user: chr(97 + k // 26) + chr(97 + k % 26) for k, user in enumerate(order)}
     draw, at_s, found = random.Random(1), 0.0, []
     for row in rows:
@@ -70,6 +83,10 @@ def drawn(jobs: int) -> list[Job]:
         at_s += draw.expovariate(1 / GAP_S)
         found.append(Job(at_s, row["gpus"], runs_s, limit_min, f"train-{users[row['user']]}"))
     return found
+
+
+def like_philly(jobs: int) -> list[Figures]:
+    return pointsman.generate("philly", jobs=jobs, cluster_gpus=NODES * GPUS_EACH, load=1.0, seed=1).jobs.to_dicts()
 
 
 def submit(slurm: SlurmCluster, job: Job) -> None:
@@ -163,13 +180,13 @@ def _every(seconds: float) -> Iterator[float]:
 
 
 @contextmanager
-def observing(slurm: SlurmCluster, folder: Path, options: Sequence[str]) -> Iterator[int]:
+def observing(slurm: SlurmCluster, folder: Path) -> Iterator[int]:
     """The process id of a daemon that observes, whose turns are timed."""
     command = [sys.executable, "-m", "benchmarks.slurm_observe", "--timed", str(folder / "turns.csv"), "live", "start"]
     observe = ("--backend", "slurm", "--observe", "--policy", "gittins", "--poll", f"{LOOK_S:g}")
     places = ("--state", str(folder / "state"), "--socket", str(folder / "s"))
     more = {"PATH": slurm.path, "SLURM_CONF": slurm.environment["SLURM_CONF"]}
-    daemon = subprocess.Popen([*command, *observe, *places, *options], env={**os.environ, **more})
+    daemon = subprocess.Popen([*command, *observe, *places], env={**os.environ, **more})
     try:
         while not (folder / "s").exists():
             assert daemon.poll() is None, "the daemon has ended"
@@ -185,17 +202,15 @@ def timed(path: Path, words: list[str]) -> int:
     from pointsman.cli.run import run
     from pointsman.live.daemon.observing import ObservingDaemon
 
-    turn, rows, last = ObservingDaemon.turn, [], 0
+    turn, rows = ObservingDaemon.turn, []
 
     def timed_turn(daemon: ObservingDaemon) -> None:
-        nonlocal last
-        seen_ms, begun_s = daemon.loop.world.now_ms, time.perf_counter()
+        ask = daemon.store.connection.execute
+        (last,), seen_ms, begun_s = ask(_LAST).fetchone(), daemon.loop.world.now_ms, time.perf_counter()
         turn(daemon)
         if daemon.loop.world.now_ms > seen_ms:
             rows.append(("turn", 1000 * (time.perf_counter() - begun_s)))
-            for seq, at_ms in daemon.store.connection.execute(_NEW, (last,)).fetchall():
-                last = seq
-                rows.append(("lag", daemon.clock.now_ms() - at_ms))
+            rows.extend(("lag", daemon.clock.now_ms() - at_ms) for (at_ms,) in ask(_NEW, (last,)))
 
     ObservingDaemon.turn = timed_turn
     code = run(words)
@@ -217,39 +232,42 @@ def of_turns(path: Path) -> Figures:
     return found | {"turns": sum(name == "turn" for name, _ in rows)}
 
 
-def of_store(store: Path) -> Figures:
-    """Agreement, and how many predicted starts came within their ranges."""
-    from pointsman.live.report.reading import read_findings
-
-    found = read_findings(store)
-    agreement, cost = found.agreement, found.all_costs
-    assert cost is not None
+def of_store(store: Path, since_ms: int) -> Figures:
+    """Agreement, and how many predicted starts came within their ranges, since a time of the store."""
     connection = sqlite3.connect(f"file:{store}?mode=ro", uri=True)
-    promises = [tuple(ms / 1000 for ms in row) for row in connection.execute(_PROMISES)]
+    starts, agreed = connection.execute(_DECISIONS, (since_ms,)).fetchone()
+    promises = connection.execute(_PROMISES, {"since": since_ms}).fetchall()
+    (slowest_s,) = connection.execute("SELECT max(longest_s) FROM looks").fetchone()
     connection.close()
-    groups = {
-        f"{low:g} to {high:g} s": [one for one in promises if low <= one[2] - one[0] < high]
-        for low, high in pairwise(LEADS_S)
-    }
-    return {
-        "starts judged": agreement.starts, "agreement, %": 100 * agreement.share, "starts not judged": found.unjudged,
-        "own requests a minute": cost.a_minute, "slowest answer, s": cost.slowest_s,
-        "alarms": len(found.alarms), "estimates of worth": len(found.worths), **of_promises("all", promises),
-        **{name: value for title, some in groups.items() for name, value in of_promises(title, some).items()},
-    }  # fmt: skip
+    found = {"starts judged": starts, "agreement, %": 100 * agreed / starts, "slowest answer, s": slowest_s}
+    found |= of_promises("all", promises)
+    for low, high in pairwise(LEADS_S):
+        some = [one for one in promises if low <= (one[2] - one[0]) / 1000 < high]
+        found |= of_promises(f"expected in {low:g} to {high:g} s", some)
+    for low, high in pairwise(ENDED):
+        found |= of_promises(f"after {low:g} to {high:g} ends", [one for one in promises if low <= one[5] < high])
+    return found
 
 
-def of_promises(title: str, promises: Sequence[tuple[float, ...]]) -> Figures:
+def of_promises(title: str, promises: Sequence[Sequence[int]]) -> Figures:
     if not promises:
         return {}
     return {
         f"{title}: promised": len(promises),
-        f"{title}: kept, %": 100 * sum(early <= at <= late for _, early, _, late, at in promises) / len(promises),
-        f"{title}: sooner, %": 100 * sum(at < early for _, early, _, _, at in promises) / len(promises),
-        f"{title}: range median, s": median(late - early for _, early, _, late, _ in promises),
-        f"{title}: error median, s": median(abs(at - likely) for _, _, likely, _, at in promises),
-        f"{title}: start minus likely, median, s": median(at - likely for _, _, likely, _, at in promises),
+        f"{title}: kept, %": 100 * sum(early <= at <= late for _, early, _, late, at, _ in promises) / len(promises),
+        f"{title}: sooner, %": 100 * sum(at < early for _, early, _, _, at, _ in promises) / len(promises),
+        f"{title}: wait median, s": median(at - made for made, _, _, _, at, _ in promises) / 1000,
+        f"{title}: range median, s": median(late - early for _, early, _, late, _, _ in promises) / 1000,
+        f"{title}: error median, s": median(abs(at - likely) for _, _, likely, _, at, _ in promises) / 1000,
     }
+
+
+def last_ms(store: Path) -> int:
+    """When the last job of a store ended."""
+    connection = sqlite3.connect(f"file:{store}?mode=ro", uri=True)
+    (end_ms,) = connection.execute("SELECT max(end_ms) FROM jobs").fetchone()
+    connection.close()
+    return end_ms
 
 
 def main() -> int:
@@ -260,21 +278,23 @@ def main() -> int:
     parser.add_argument("-o", dest="folder", type=Path, required=True)
     parser.add_argument("--alone", action="store_true")
     parser.add_argument("--jobs", type=int, default=JOBS)
-    parser.add_argument("--overheads", default=None)
+    parser.add_argument("--after", type=Path)
     options = parser.parse_args()
     if reason := why_not():
         parser.error(reason)
     options.folder.mkdir(parents=True)
-    jobs = drawn(options.jobs)
-    more = ["--overheads", options.overheads] if options.overheads else []
+    jobs, state, since_ms = drawn(options.jobs, later=options.after is not None), options.folder / "state", 0
+    if options.after:
+        shutil.copytree(options.after / "state", state)
+        since_ms = last_ms(state / "store")
     with slurm_cluster(NODES, GPUS_EACH, "sched/backfill") as slurm:
         if options.alone:
             found = run_all(slurm, jobs, None)
         else:
-            with observing(slurm, options.folder, more) as daemon:
+            with observing(slurm, options.folder) as daemon:
                 found = run_all(slurm, jobs, daemon)
     if not options.alone:
-        found |= of_turns(options.folder / "turns.csv") | of_store(options.folder / "state" / "store")
+        found |= of_turns(options.folder / "turns.csv") | of_store(state / "store", since_ms)
     with (options.folder / "figures.csv").open("w") as file:
         csv.writer(file).writerows((name, f"{value:.6g}") for name, value in found.items())
     print((options.folder / "figures.csv").read_text())

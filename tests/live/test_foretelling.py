@@ -179,6 +179,18 @@ def test_a_store_of_the_first_version_is_taken_on(tmp_path: Path) -> None:
     store.close()
 
 
+def test_what_was_promised_to_a_job_that_ran_already_is_void(tmp_path: Path) -> None:
+    """Starts of an observed scheduler are seen later than they happen."""
+    store = Store(tmp_path / "store")
+    promises = Promises(store)
+    promises.make(5_000, {1: (6_000, 7_000, 9_000), 2: (6_000, 7_000, 9_000)})
+    promises.note_start(1, 4_000)
+    promises.note_start(2, 8_000)
+    assert (promises.started, promises.kept) == (1, 1)
+    assert [tuple(row) for row in store.connection.execute("SELECT job, kept FROM promises")] == [(2, 1)]
+    store.close()
+
+
 def test_promises_in_a_store_of_the_second_version_are_counted(tmp_path: Path) -> None:
     """Three jobs were promised 5 to 9 s: one started then, one later, and one waits."""
     old = old_store(tmp_path / "store", 2)

@@ -10,6 +10,7 @@ _S: Final = 1000
 """Promises are of whole seconds."""
 _ALIVE: Final = "SELECT job FROM promises JOIN jobs ON id = job WHERE end_ms IS NULL"
 _COUNTS: Final = "SELECT count(*), ifnull(sum(kept), 0) FROM promises WHERE kept IS NOT NULL"
+_VOID: Final = "DELETE FROM promises WHERE job = ? AND made_ms > ?"
 _STARTED: Final = "UPDATE promises SET kept = ? BETWEEN early_ms AND ifnull(late_ms, ?) WHERE job = ? RETURNING kept"
 
 
@@ -39,8 +40,9 @@ class Promises:
             self._store.connection.execute("DELETE FROM promises WHERE job = ? AND kept IS NULL", (job,))
 
     def note_start(self, job: int, started_ms: int) -> None:
-        """Its first attempt runs."""
+        """Its first attempt runs. If it did before it was promised anything, and was seen only later, that is void."""
         if job in self.made:
+            self._store.connection.execute(_VOID, (job, started_ms))
             found = self._store.connection.execute(_STARTED, (started_ms, started_ms, job)).fetchall()
             self.started += len(found)
             self.kept += sum(row["kept"] for row in found)

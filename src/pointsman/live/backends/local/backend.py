@@ -229,7 +229,7 @@ class Local:
         try:
             parts = tuple((node, mask) for node, mask in _read(folder / "launch.json")["parts"])
             if (end := _read(folder / "exit.json")) is not None:
-                exit_ = Exit(end["code"], end["signal"], end["ran"], end["asked"], end["detail"])
+                exit_ = Exit(end["code"], end["signal"], end["ran"], end["asked"], detail=end["detail"])
                 known = _read(folder / "shim.json")
                 now = known is not None and known[2] == self._boot
                 began = _when_ms(_read(folder / "running.json"), "began", this_boot=now)
