@@ -59,7 +59,7 @@ def test_jobs_run_where_the_policy_says(slurm: SlurmCluster, tmp_path: Path) -> 
         long = submit(slurm, "--nodes=1", "--gpus-per-node=1", seconds=60)
         fails = slurm.submit(*GATE, "--nodes=1", "--gpus-per-node=1", does="false")
         vague = submit(slurm, "--nodes=2", "--gpus=3")
-        slurm.wait(long, "RUNNING")
+        wait_for(lambda: long in [job for _, job, _ in ran(slurm)])
         slurm.call("scancel", long, gone)
         wait_for(lambda: book(daemon).get(gone, {}).get("state") == "CANCELLED")
         slurm.call("scontrol", "release", held)
@@ -126,7 +126,7 @@ def test_daemons_and_controllers_may_die(slurm: SlurmCluster, tmp_path: Path, ki
                 slurm.start_controller()
             daemon.kill()
             daemon.begin()
-        wait_until(lambda: slurm.call("squeue", "--noheader"), "", within_s=90)
+        wait_until(lambda: requeue_stuck(slurm) or slurm.call("squeue", "--noheader"), "", within_s=150)
         found = wait_for_ends(daemon, jobs)
         assert daemon.process.poll() is None
         assert [job for what, job, _ in ran(slurm) if what == "twice"] == []

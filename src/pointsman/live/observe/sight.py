@@ -65,7 +65,7 @@ class Sight:
     nodes: Mapping[str, NodeState]
     unix_ms: int
     gpus: Mapping[str, int] = field(default_factory=dict)
-    """Of these nodes."""
+    """Those that these nodes have."""
 
 
 class Looks(Protocol):
