@@ -33,7 +33,6 @@ IDLE_MS: Final = 60_000
 """For so long nothing has happened before it is asked whether the policy would have left the free GPUs free, too."""
 NO_LIMIT_MS: Final = 365 * 86_400_000
 """What Slurm's backfilling counts for a job without a time limit (YEAR_MINUTES in its sched/backfill)."""
-_LATELY: Final = "SELECT request_key, end_ms FROM jobs WHERE end_ms IS NULL OR end_ms > ? ORDER BY id"
 LATELY_MS: Final = 3_600_000
 """For so long Slurm may list jobs that have ended."""
 BY_ANOTHER: Final = "Observed"
@@ -101,8 +100,7 @@ class ObservingLoop(ControlLoop):
 
     def keys(self) -> dict[str, bool]:
         """Those of the jobs that have not ended, or lately; whether they have."""
-        rows = self.store.connection.execute(_LATELY, (self.world.now_ms - LATELY_MS,))
-        return {row["request_key"]: row["end_ms"] is not None for row in rows}
+        return self.store.keys_since(self.world.now_ms - LATELY_MS)
 
     def decide(self, now_ms: int, since_ms: int = 0) -> None:
         """The world is as of now; others decide."""

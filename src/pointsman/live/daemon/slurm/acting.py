@@ -13,6 +13,7 @@ from pointsman.live.control.orders import JobOrder, Order, Verb
 from pointsman.live.daemon.daemon import Daemon
 from pointsman.live.daemon.setting import ACTED, PARTITIONS
 from pointsman.live.daemon.submission import Submission
+from pointsman.live.observe.loop import LATELY_MS
 from pointsman.live.observe.sight import SeenJob
 from pointsman.live.observe.slurm.sighting import Sighting
 from pointsman.live.records.job import Job
@@ -21,8 +22,6 @@ from pointsman.types import JobState
 
 ALL: Final = "*"
 """In place of the QOS whose jobs may be preempted: all of them."""
-LATELY_MS: Final = 3_600_000
-"""For so long Slurm may list jobs that have ended, or forget that they have."""
 SLACK_MS: Final = 600_000
 """Slurm ends a job that has run for as long as it may; if it has not after so much longer, the daemon has it end."""
 
