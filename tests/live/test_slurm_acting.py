@@ -100,6 +100,9 @@ def test_nodes_with_jobs_of_others_take_none(slurm: SlurmCluster, tmp_path: Path
     slurm.wait(others, "RUNNING")
     with actor(slurm, tmp_path / "d", "--policy", "fifo") as daemon:
         wait_for(lambda: [row["node"] for row in daemon.get("/nodes") if row["state"] == "DRAIN"] == ["gpu2"])
+        waits = submit(slurm, "--hold", "--job-name=mine", "--nodes=1", "--gpus-per-node=1")
+        wait_for(lambda: [row["name"] for row in daemon.get("/jobs")] == [f"{waits} mine"])
+        slurm.call("scancel", waits)
         three = submit(slurm, "--nodes=3", "--gpus-per-node=8")
         wide = submit(slurm, "--nodes=4", "--gpus-per-node=8")
         wait_for_ends(daemon, [three])

@@ -86,7 +86,7 @@ class Views:
         kind = job.kind
         return {
             "job_id": number,
-            "name": job.name,
+            "name": f"{job.shown} {job.name}" if job.shown else job.name,  # by which its own scheduler knows it
             "user": kind.user or user_name(job.uid),
             "partition": kind.partition or "",
             "queue": kind.queue or "",
