@@ -1,12 +1,14 @@
-"""What observing a real Slurm costs and foretells: ``python -m benchmarks.slurm_observe -o DIR [--alone]``.
+"""What observing a real Slurm costs and foretells: ``python -m benchmarks.slurm_observe -o DIR``, which needs root.
 
-Jobs that sleep run on a Slurm of 64 nodes with eight declared GPUs each, on this machine, which needs root. A daemon
-observes it, or with ``--alone`` none does. With ``--after``, it goes on from an earlier run, and the next jobs of the
-same users come. ``DIR/figures.csv`` has the figures, about a quarter of an hour later.
+Jobs that sleep run on a Slurm of 64 nodes with eight declared GPUs each, on this machine. A daemon observes it, with
+``--alone`` none. With ``--after DIR`` it goes on from an earlier run, and the next jobs of the same users come; with
+``--capped`` no time limit is longer than the longest job. ``DIR/figures.csv`` has the figures, a quarter of an hour
+later; ``docs/results/data/live-slurm.csv`` has those of all four.
 """
 
 import argparse
 import csv
+import math
 import os
 import random
 import re
@@ -18,7 +20,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import pairwise
+from itertools import count, pairwise
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any, Final, NamedTuple
@@ -32,15 +34,13 @@ FASTER: Final = 50.0
 """So many times shorter than those of Philly's log are the jobs, before they are cut."""
 SHORTEST_S, LONGEST_S = 5.0, 240.0
 GAP_S: Final = 0.22
-"""Mean time between two submissions, which are a Poisson process: a load of about 1.4."""
+"""Mean time between two submissions, a Poisson process: a load of 1.35."""
 LIMITS: Final = (1.5, 2.0, 4.0)
 """Time limits are so many times as long as the job, rounded up to minutes."""
-LOOK_S: Final = 5.0
-SAMPLE_S: Final = 10.0
+LOOK_S, SAMPLE_S = 5.0, 10.0
 LEADS_S: Final = (0.0, 30.0, 120.0, float("inf"))
-"""Bounds of the groups of promises, by the time from promise to expected start."""
 ENDED: Final = (0, 500, 1_000, float("inf"))
-"""The same, by how many jobs of this run had ended before."""
+"""Groups of promises, by the time from promise to expected start, and by how many jobs of this run had ended before."""
 _RPC: Final = re.compile(r"(\w+)\s+\(\s*\d+\) count:(\d+)\s+ave_time:\d+\s+total_time:(\d+)")
 _FIGURE: Final = re.compile(r"^\s*([A-Z][\w ]*?):\s+(\d+)", re.MULTILINE)
 _TICK_S: Final = 1 / os.sysconf("SC_CLK_TCK")
@@ -66,9 +66,9 @@ class Job(NamedTuple):
     name: str
 
 
-def drawn(jobs: int, *, later: bool = False) -> list[Job]:
-    """Jobs like those of Philly's log, in their order, or the next as many. The name of a job tells its user: Slurm's
-    are all of root.
+def drawn(jobs: int, *, later: bool = False, capped: bool = False) -> list[Job]:
+    """Jobs like those of Philly's log, in their order, or the next as many; with time limits up to the longest job's
+    if `capped`. The name of a job tells its user: Slurm's are all of root.
     """
     rows = like_philly(jobs)
     order = dict.fromkeys(row["user"] for row in rows)
@@ -79,7 +79,8 @@ def drawn(jobs: int, *, later: bool = False) -> list[Job]:
     draw, at_s, found = random.Random(1), 0.0, []
     for row in rows:
         runs_s = min(LONGEST_S, max(SHORTEST_S, row["duration_s"] / FASTER))
-        limit_min = -int(-runs_s * draw.choice(LIMITS) // 60)
+        limit_s = min(runs_s * draw.choice(LIMITS), LONGEST_S if capped else math.inf)
+        limit_min = math.ceil(limit_s / 60)
         at_s += draw.expovariate(1 / GAP_S)
         found.append(Job(at_s, row["gpus"], runs_s, limit_min, f"train-{users[row['user']]}"))
     return found
@@ -98,10 +99,10 @@ def submit(slurm: SlurmCluster, job: Job) -> None:
 # -- what is measured from outside ------------------------------------------------------------------------
 
 
-def cpu_s(pid: int, *, with_reaped: bool = True) -> float:
+def cpu_s(pid: int) -> float:
     """Processor time of a process, and of its children that have ended."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return sum(map(int, fields[11 : 15 if with_reaped else 13])) * _TICK_S
+    return sum(map(int, fields[11:15])) * _TICK_S
 
 
 def peak_mib(pid: int) -> float:
@@ -143,7 +144,8 @@ def run_all(slurm: SlurmCluster, jobs: Sequence[Job], daemon: int | None) -> Fig
     begun_s, before_s = time.monotonic(), cpu_s(controller)
     own_before_s = cpu_s(daemon) if daemon else 0.0
     waiting: list[int] = []
-    for sample_s in _every(SAMPLE_S):
+    for k in count(1):
+        sample_s = begun_s + k * SAMPLE_S
         while jobs and begun_s + jobs[0].at_s <= sample_s:
             time.sleep(max(0.0, begun_s + jobs[0].at_s - time.monotonic()))
             submit(slurm, jobs[0])
@@ -155,25 +157,17 @@ def run_all(slurm: SlurmCluster, jobs: Sequence[Job], daemon: int | None) -> Fig
         if not jobs and now["Jobs pending"] == now["Jobs running"] == "0":
             break
     minutes = (time.monotonic() - begun_s) / 60
-    found = {"minutes": minutes, "most waiting": max(waiting), "waiting median": median(waiting)}
-    found |= of_sdiag(text, minutes) | {"controller CPU, s": cpu_s(controller) - before_s}
+    found = {"minutes": minutes, "most waiting": max(waiting), "controller CPU, s": cpu_s(controller) - before_s}
+    found |= of_sdiag(text, minutes)
     if daemon:
         ahead = [pid for pid in children(daemon) if "spawn_main" in Path(f"/proc/{pid}/cmdline").read_text()]
         found |= {
             "daemon and commands CPU, s": cpu_s(daemon) - own_before_s,
-            "daemon alone CPU, s": cpu_s(daemon, with_reaped=False),
             "forecasts CPU, s": sum(map(cpu_s, ahead)),
             "daemon memory, MiB": peak_mib(daemon),
             "forecasts memory, MiB": sum(map(peak_mib, ahead)),
         }
     return found
-
-
-def _every(seconds: float) -> Iterator[float]:
-    at_s = time.monotonic()
-    while True:
-        at_s += seconds
-        yield at_s
 
 
 # -- the daemon -------------------------------------------------------------------------------------------
@@ -245,7 +239,8 @@ def of_store(store: Path, since_ms: int) -> Figures:
         some = [one for one in promises if low <= (one[2] - one[0]) / 1000 < high]
         found |= of_promises(f"expected in {low:g} to {high:g} s", some)
     for low, high in pairwise(ENDED):
-        found |= of_promises(f"after {low:g} to {high:g} ends", [one for one in promises if low <= one[5] < high])
+        some = [one for one in promises if low <= one[5] < high]
+        found |= of_promises(f"after {low:g} to {high:g} ends", some)
     return found
 
 
@@ -279,11 +274,13 @@ def main() -> int:
     parser.add_argument("--alone", action="store_true")
     parser.add_argument("--jobs", type=int, default=JOBS)
     parser.add_argument("--after", type=Path)
+    parser.add_argument("--capped", action="store_true")
     options = parser.parse_args()
     if reason := why_not():
         parser.error(reason)
     options.folder.mkdir(parents=True)
-    jobs, state, since_ms = drawn(options.jobs, later=options.after is not None), options.folder / "state", 0
+    jobs = drawn(options.jobs, later=options.after is not None, capped=options.capped)
+    state, since_ms = options.folder / "state", 0
     if options.after:
         shutil.copytree(options.after / "state", state)
         since_ms = last_ms(state / "store")
@@ -295,8 +292,10 @@ def main() -> int:
                 found = run_all(slurm, jobs, daemon)
     if not options.alone:
         found |= of_turns(options.folder / "turns.csv") | of_store(state / "store", since_ms)
+    run = "alone" if options.alone else "later" if options.after else "first"
+    run = "capped" if options.capped else run
     with (options.folder / "figures.csv").open("w") as file:
-        csv.writer(file).writerows((name, f"{value:.6g}") for name, value in found.items())
+        csv.writer(file).writerows([("run", "figure", "value"), *((run, *figure) for figure in found.items())])
     print((options.folder / "figures.csv").read_text())
     return 0
 
