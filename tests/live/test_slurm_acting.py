@@ -151,19 +151,23 @@ def test_the_queue_is_handed_back(slurm: SlurmCluster, tmp_path: Path, dies: boo
         wait_for(lambda: rows(daemon, "SELECT 1 FROM attempts WHERE cause = 'preempt'"))
         if dies:
             daemon.kill()
+        state = ("--state", str(daemon.folder / "state")) if dies else ()  # else the daemon is to do it
         stopped = daemon.type(
             "live",
             "stop",
             "--hand-back",
-            "--state",
-            str(daemon.folder / "state"),
+            *state,
             PATH=slurm.path,
             SLURM_CONF=slurm.environment["SLURM_CONF"],
         )
         assert stopped.returncode == 0, stopped.stderr
         daemon.process.wait(20)
         wait_until(lambda: slurm.call("squeue", "--noheader"), "", within_s=60)
-        assert sorted(job for what, job, _ in ran(slurm) if what == "end") == sorted([wide, *small])
+        shown = slurm.call("squeue", "--noheader", "--states=all", "--format=%i %T %r %S %e")
+        assert sorted(job for what, job, _ in ran(slurm) if what == "end") == sorted([wide, *small]), (
+            ran(slurm),
+            shown,
+        )
         assert slurm.call("squeue", "--noheader", "--states=all", "--format=%T").split() == ["COMPLETED"] * 4
 
 

@@ -9,7 +9,7 @@ from pointsman.live.records.store import Store
 from pointsman.live.world.live_world import LiveWorld
 
 DAY_MS: Final = 86_400_000
-_TODAY: Final = "SELECT count(*) FROM attempts WHERE cause = 'preempt' AND stopping_ms > ?"
+_SINCE: Final = "SELECT count(*) FROM attempts WHERE cause = 'preempt' AND stopping_ms > ?"
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,7 @@ class Limits:
         self, world: LiveWorld, store: Store, jobs: Mapping[int, Job], now_ms: int
     ) -> Iterator[tuple[int, bool]]:
         """(row, whether it may not be preempted from now on) of the jobs for which that is another than before."""
-        (today,) = store.connection.execute(_TODAY, (now_ms - DAY_MS,)).fetchone()
-        spent = self.a_day is not None and today >= self.a_day
+        spent = self.a_day is not None and _preemptions_since(store, now_ms - DAY_MS) >= self.a_day
         records = world.simulation.handle.jobs
         for row, job in jobs.items():
             slot = world.slots.get(row)
@@ -41,3 +40,7 @@ class Limits:
                 long = self.wait_ms is not None and int(record["pended"]) >= self.wait_ms
                 if bool(record["pinned"]) != (spent or often or long):
                     yield row, spent or often or long
+
+
+def _preemptions_since(store: Store, at_ms: int) -> int:
+    return int(store.connection.execute(_SINCE, (at_ms,)).fetchone()[0])

@@ -53,7 +53,7 @@ def hold(loop: Loop, job: int, now_ms: int) -> None:
         loop.tell(Happened(Told.HOLD, job), now_ms)
 
 
-def _release(loop: Loop, job: int, now_ms: int) -> None:
+def release(loop: Loop, job: int, now_ms: int) -> None:
     """A job waits no longer, neither for its user nor because its starts have failed."""
     paused = loop.pauses.of(job) is not None
     if job not in loop.held and not paused:
@@ -86,6 +86,6 @@ def _cancel(loop: Loop, job: int, now_ms: int) -> None:
 _OBEYING: Final[Mapping[Verb, Callable[[Loop, int, int], None]]] = {
     Verb.CANCEL: _cancel,
     Verb.HOLD: hold,
-    Verb.RELEASE: _release,
+    Verb.RELEASE: release,
     Verb.REQUEUE: _requeue,
 }

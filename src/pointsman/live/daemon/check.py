@@ -46,7 +46,7 @@ def check(cluster: str, deciding: Deciding, folder: Path, place: Path) -> Iterat
         lambda: _store(folder, cluster, deciding),
         lambda: _socket(place),
     ):
-        yield _find(look)
+        yield find(look)
 
 
 def kept_policy(folder: Path) -> Deciding | None:
@@ -59,11 +59,17 @@ def kept_policy(folder: Path) -> Deciding | None:
     return Deciding(**json.loads(row["value"])) if row else None
 
 
-def _find(look: Callable[[], str]) -> Finding:
+def find(look: Callable[[], str]) -> Finding:
+    """What a look says, or the fault that it finds."""
     try:
         return Finding(look())
     except PointsmanError as fault:
-        return Finding(str(fault), fault)
+        return fault_of(fault)
+
+
+def fault_of(error: PointsmanError) -> Finding:
+    """Why a daemon could not start, as a finding."""
+    return Finding(str(error), error)
 
 
 def _nodes(cluster: str) -> str:

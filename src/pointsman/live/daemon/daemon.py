@@ -5,7 +5,7 @@ import json
 import os
 import signal
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
@@ -251,6 +251,10 @@ class Daemon:
             self.clock.heed_steps(self.store)
         self.loop.keep_all()
         self.close()
+
+    def beside(self, forecaster: Any) -> Sequence[Coroutine[Any, Any, None]]:
+        """What it does besides turns; it may ask the `Forecaster`."""
+        return ()
 
     async def hand_back(self) -> None:
         """What was changed of jobs that others run is as it was."""

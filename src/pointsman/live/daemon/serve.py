@@ -16,7 +16,7 @@ import uvicorn
 from pointsman.errors import BackendError, UsageError
 from pointsman.live.daemon.app import api
 from pointsman.live.daemon.forecaster import Forecaster
-from pointsman.live.daemon.observing import ObservingDaemon, daemon_of
+from pointsman.live.daemon.observing import daemon_of
 from pointsman.live.daemon.peers import PeerProtocol
 from pointsman.live.daemon.setting import Setting
 
@@ -55,10 +55,7 @@ async def _serve(setting: Setting, path: Path, operators: frozenset[int], ready:
     server = uvicorn.Server(config)
     server.capture_signals = _no_signals  # ty: ignore
     answering = asyncio.create_task(server.serve(sockets=[listening]))
-    beside: list[Coroutine[Any, Any, None]] = [forecaster.run()]
-    if isinstance(daemon, ObservingDaemon):
-        beside += daemon.beside(forecaster)
-    tasks = [asyncio.create_task(_heard_of(one)) for one in beside]
+    tasks = [asyncio.create_task(_heard_of(one)) for one in (forecaster.run(), *daemon.beside(forecaster))]
     ready()
     try:
         await daemon.run()

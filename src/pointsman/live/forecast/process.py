@@ -27,7 +27,7 @@ LONGEST_S: Final = 600.0
 
 
 class ForecastProcess:
-    """It answers one question at a time. It begins when it is first under_own_policy, and anew if it has died."""
+    """It answers one question at a time. It begins when it is first asked, and anew if it has died."""
 
     def __init__(self, cluster: Cluster, store: Path) -> None:
         self._cluster, self._store = cluster, store
@@ -115,7 +115,7 @@ class ForecastProcess:
 
 
 def _serve(pipe: Connection, cluster: Cluster, store: Path) -> None:
-    """Answer what is under_own_policy, for as long as the daemon lives."""
+    """Answer what is asked, for as long as the daemon lives."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # which a terminal sends to all
     Thread(target=_die_with_parent, daemon=True).start()
     record = Record()

@@ -9,7 +9,7 @@ from typing import Final, Protocol
 
 from pointsman.live.backends.facts import AttemptId
 from pointsman.live.control.loop import ControlLoop
-from pointsman.live.control.obeying import hold
+from pointsman.live.control.obeying import hold, release
 from pointsman.live.control.orders import Order
 from pointsman.live.control.reconcile import Happened
 from pointsman.live.forecast.present import ran_by_row
@@ -25,7 +25,7 @@ from pointsman.live.world.opinion import opinion
 from pointsman.live.world.plan import Action
 from pointsman.live.world.roster import Roster
 from pointsman.live.world.seating import preempt_there, start_there
-from pointsman.types import NEVER_MS, Event, JobState, NodeState, Told, Verb
+from pointsman.types import NEVER_MS, Event, JobState, NodeState, Verb
 
 RECENT_MS: Final = 120_000
 """What was decided longer ago is only learnt from: the policy is not asked about it."""
@@ -204,9 +204,7 @@ class ObservingLoop(ControlLoop):
 
     def let_go(self, row: int, piece: Piece, at_ms: int) -> None:
         """It could."""
-        self.held.discard(row)
-        self.store.hold_job(row, held=False)
-        self.tell(Happened(Told.RELEASE, row), at_ms)
+        release(self, row, at_ms)
 
     def finish(self, row: int, piece: Piece, at_ms: int) -> None:
         """A job has ended."""

@@ -5,6 +5,7 @@ to nodes by name. Slurm runs them, and enforces their time limits.
 import re
 import secrets
 import time
+from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -72,16 +73,22 @@ class SlurmBackend:
         self._launched: dict[str, Mark] = {}
         self.seen: Snapshot | None = None
         """What was seen last."""
+        self._marked: list[tuple[Mark, SlurmJob]] = []
+        """The jobs in it that were launched."""
+        self._living: dict[str, SlurmJob] = {}
+        """Those that have not ended, by their ids; each task of an array."""
 
     def describe(self) -> Cluster:
         return self.cluster
 
     def observe(self) -> Observation:
-        expected = [] if self.seen is None else [job.number for job in self.seen.jobs if self.mark_of(job)]
-        self.seen = self._reader.look(expected)
-        facts = [_fact(mark, job) for job in self.seen.jobs if (mark := self.mark_of(job)) is not None]
-        nodes = tuple(self._node_fact(node) for node in self.seen.nodes if node.gpus)
-        return Observation(tuple(facts), nodes, self.seen.complete, round(1000 * self.seen.unix_s))
+        self.seen = seen = self._reader.look([job.number for _, job in self._marked])
+        self._marked = [(mark, job) for job in seen.jobs if (mark := self.mark_of(job)) is not None]
+        self._living = {id_: job for job in seen.jobs if job.phase != Phase.ENDED for id_ in task_ids(job.id)}
+        ours = self._gpus_in_use()
+        facts = tuple(_fact(mark, job) for mark, job in self._marked)
+        nodes = tuple(_node_fact(node, ours[node.name]) for node in seen.nodes if node.gpus)
+        return Observation(facts, nodes, seen.complete, round(1000 * seen.unix_s))
 
     def remember(self, id_: str, attempt: AttemptId, restarts: int = 0) -> None:
         """A job was launched, and is known even if Slurm has forgotten its mark."""
@@ -98,17 +105,13 @@ class SlurmBackend:
         """Whether a job waits to be launched."""
         return job.phase == Phase.ACCEPTED and job.partitions == (self.partitions.gate,)
 
-    def _node_fact(self, node: SlurmNode) -> NodeFact:
-        """A node with jobs of others takes none of ours: which GPUs they will leave when is not known."""
-        assert self.seen is not None
-        mine = [part for job in self.seen.jobs if self._runs(job) for part in job.held]
-        ours = sum(part.count or 0 for part in mine if part.node == node.name)
-        if node.state == NodeState.UP and node.gpus_in_use > ours:
-            return NodeFact(node.name, NodeState.DRAIN, "jobs of others have GPUs there")
-        return NodeFact(node.name, node.state, node.reason)
-
-    def _runs(self, job: SlurmJob) -> bool:
-        return job.phase == Phase.RUNNING and self.mark_of(job) is not None
+    def _gpus_in_use(self) -> Counter[str]:
+        """How many GPUs of each node our jobs have."""
+        used: Counter[str] = Counter()
+        for _, job in self._marked:
+            if job.phase == Phase.RUNNING:
+                used.update({part.node: part.count or 0 for part in job.held})
+        return used
 
     def launch(self, launch: Launch) -> None:
         (id_,) = launch.command
@@ -128,15 +131,13 @@ class SlurmBackend:
         Raises:
             Refused: it is not there any more.
         """
-        for job in self.seen.jobs if self.seen is not None else ():
-            if job.phase != Phase.ENDED and id_ in task_ids(job.id):
-                return job
-        raise Refused(f"Slurm has no job {id_} that has not ended")
+        if id_ not in self._living:
+            raise Refused(f"Slurm has no job {id_} that has not ended")
+        return self._living[id_]
 
     def stop(self, attempt: AttemptId, how: Stop) -> None:
-        for job in self._marked(attempt.job):
-            mark = self.mark_of(job)
-            if mark is None or mark.attempt != attempt:
+        for mark, job in self._marked:
+            if mark.attempt != attempt:
                 continue
             if job.phase == Phase.RUNNING:
                 with suppress(Refused):
@@ -146,11 +147,11 @@ class SlurmBackend:
                     move(self._commands, job.id, self.partitions.gate, [], "")
 
     def forget(self, attempts: Iterable[AttemptId], jobs: Iterable[int]) -> None:
-        for number in jobs:
-            for job in self._marked(number):
-                if job.phase == Phase.ACCEPTED:
-                    with suppress(Refused, Unsure):
-                        cancel(self._commands, job.id)
+        gone = {*jobs}
+        for mark, job in self._marked if gone else ():
+            if mark.attempt.job in gone and job.phase == Phase.ACCEPTED:
+                with suppress(Refused, Unsure):
+                    cancel(self._commands, job.id)
 
     def hand_back(self) -> list[str]:
         """All jobs that wait are Slurm's to start, in its own order, and those that are being requeued once they wait.
@@ -191,16 +192,18 @@ class SlurmBackend:
         mark = self.mark_of(job)
         return mark is not None and job.restarts > mark.restarts
 
-    def _marked(self, number: int) -> list[SlurmJob]:
-        """Slurm's jobs with the mark of one of ours."""
-        seen = () if self.seen is None else self.seen.jobs
-        return [job for job in seen if (mark := self.mark_of(job)) is not None and mark.attempt.job == number]
-
     def progress(self, job: int) -> float | None:
         return None
 
     def close(self) -> None:
         """There is nothing to let go of."""
+
+
+def _node_fact(node: SlurmNode, ours: int) -> NodeFact:
+    """A node with GPUs of jobs that are not `ours` takes none of ours: which they will leave when is not known."""
+    if node.state == NodeState.UP and node.gpus_in_use > ours:
+        return NodeFact(node.name, NodeState.DRAIN, "jobs of others have GPUs there")
+    return NodeFact(node.name, node.state, node.reason)
 
 
 def _fact(mark: Mark, job: SlurmJob) -> AttemptFact:

@@ -34,16 +34,16 @@ class ActingDaemon(Daemon):
     def _recover(self) -> None:
         super()._recover()
         self.slurm: SlurmBackend = self.backend  # ty: ignore
-        self._sighting, self._seen = Sighting(), None
-        self._rows = {job.request_key: row for row, job in self.loop.jobs.items() if job.request_key is not None}
+        self._sighting, self._hands_back = Sighting(), False
+        self._seen: Snapshot | None = None
+        self._rows: dict[str, int] = {}
+        """Our numbers of the jobs that have not ended, by their keys."""
         self._sighting.recall(self.store.keys_since(self.loop.world.now_ms - LATELY_MS))
         for attempt in self.loop.attempts.values():
             self.slurm.remember(self.loop.jobs[attempt.id.job].command[0], attempt.id)
         self._left_out: set[str] = set()
         with self.store.turn():
             self.store.keep_setting(PARTITIONS, json.dumps(asdict(self.slurm.partitions)))
-
-    _seen: Snapshot | None
 
     async def submit(self, submission: Submission, uid: int) -> int:
         self._refuse()
@@ -52,14 +52,22 @@ class ActingDaemon(Daemon):
         raise UsageError("this daemon starts jobs that are submitted to Slurm: use sbatch")
 
     async def hand_back(self) -> None:
-        """All jobs that wait are Slurm's to start, in its own order; no more are launched."""
-        self.stop()
+        """All jobs that wait are Slurm's to start, in its own order; no more are launched.
+
+        Raises:
+            BackendError: some are not, or it cannot be known.
+        """
+        self._hands_back = True
         try:
             failed = await asyncio.to_thread(self.slurm.hand_back)
         except Unsure as error:
             raise BackendError(f"nothing is handed back: {error}") from None
         if failed:
             raise BackendError(f"these jobs are not handed back: {', '.join(failed)}")
+
+    def turn(self) -> None:
+        if not self._hands_back:
+            super().turn()
 
     def _bring(self) -> tuple[list[Job], list[Order]]:
         """Jobs that have come to the gate, and what their users did with those that wait."""
@@ -74,8 +82,7 @@ class ActingDaemon(Daemon):
         return jobs, orders
 
     def _job_at_gate(self, seen: SeenJob) -> Job | None:
-        waits = seen.ended is None and seen.run is None and seen.kind.partition == self.slurm.partitions.gate
-        if not waits or seen.key in self._rows or seen.key in self._left_out:
+        if not self._waits_at_gate(seen) or seen.key in self._rows or seen.key in self._left_out:
             return None
         kind = self._kind_of(seen)
         try:
@@ -89,12 +96,15 @@ class ActingDaemon(Daemon):
                 self.loop.alarms.sound(said, self.clock.now_ms())
             return None
         pinned = not (seen.requeues and self._may_preempt(kind.queue))
-        limit_ms = seen.limit_ms
-        ask = self.roster.ask(number, limit_ms=limit_ms, pinned=pinned)
+        ask = self.roster.ask(number, limit_ms=seen.limit_ms, pinned=pinned)
+        limit_ms = None if seen.limit_ms is None else seen.limit_ms + SLACK_MS
         return Job(
-            ask, kind, number, seen.name, None if limit_ms is None else limit_ms + SLACK_MS, held=_is_held(seen),
+            ask, kind, number, seen.name, limit_ms, held=_is_held(seen),
             requeues=not pinned, command=(seen.shown,), uid=seen.uid, request_key=seen.key, shown=seen.shown,
         )  # fmt: skip
+
+    def _waits_at_gate(self, seen: SeenJob) -> bool:
+        return seen.ended is None and seen.run is None and seen.kind.partition == self.slurm.partitions.gate
 
     def _may_preempt(self, qos: str | None) -> bool:
         """Whether jobs of a QOS may be preempted."""
@@ -114,11 +124,7 @@ class ActingDaemon(Daemon):
             return None
         if seen.ended == JobState.CANCELLED or (seen.ended is not None and self.loop.attempt_of(row) is None):
             return JobOrder(Verb.CANCEL, row, seen.uid)
-        if (
-            seen.run is None
-            and seen.kind.partition == self.slurm.partitions.gate
-            and _is_held(seen) != (row in self.loop.held)
-        ):
+        if self._waits_at_gate(seen) and _is_held(seen) != (row in self.loop.held):
             return JobOrder(Verb.HOLD if _is_held(seen) else Verb.RELEASE, row, seen.uid)
         return None
 

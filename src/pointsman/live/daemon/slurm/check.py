@@ -2,7 +2,8 @@
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Final, NamedTuple
 
 from pointsman.errors import BackendError, PointsmanError, UsageError
@@ -11,7 +12,7 @@ from pointsman.live.backends.slurm.acting import Partitions
 from pointsman.live.backends.slurm.commands import Commands
 from pointsman.live.backends.slurm.reader import Reader
 from pointsman.live.backends.slurm.records import SlurmPartition, Snapshot
-from pointsman.live.daemon.check import Finding
+from pointsman.live.daemon.check import Finding, fault_of, find
 
 LEAST: Final = (22, 5)
 """The first version that was tried with jobs placed by name."""
@@ -37,25 +38,14 @@ def check_slurm(partitions: Partitions, *, acts: bool) -> Iterator[Finding]:
         settings = dict(_SETTING.findall(commands.ask("scontrol", "show", "config").text))
         slurm = _Slurm(Reader(commands).look(), settings, partitions)
     except Unsure as error:
-        yield _fault(BackendError(f"Slurm does not answer: {error}"))
+        yield fault_of(BackendError(f"Slurm does not answer: {error}"))
         return
     except PointsmanError as error:
-        yield _fault(error)
+        yield fault_of(error)
         return
     yield Finding(f"Slurm {slurm.seen.controller.version} answers: {_size(slurm)}")
     for look in (_version, _rights, _gate, _target, _requeue, _submit_plugin, _credentials) if acts else ():
-        yield _find(look, slurm)
-
-
-def _find(look: Callable[[_Slurm], str], slurm: _Slurm) -> Finding:
-    try:
-        return Finding(look(slurm))
-    except PointsmanError as error:
-        return _fault(error)
-
-
-def _fault(error: PointsmanError) -> Finding:
-    return Finding(str(error), error)
+        yield find(partial(look, slurm))
 
 
 def _size(slurm: _Slurm) -> str:

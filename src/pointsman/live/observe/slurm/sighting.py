@@ -96,9 +96,7 @@ class Sighting:
 def seen_job(key: str, id_: str, record: SlurmJob, gpus: int) -> SeenJob:
     """A job, or one task of the array of which the record is."""
     submit_ms, end_ms = _ms(record.submit_unix_s or 0), _ms(record.end_unix_s)
-    ended = None
-    if record.phase == Phase.ENDED:
-        ended = state_of_end(record.state)
+    ended = state_of_end(record.state) if record.phase == Phase.ENDED else None
     return SeenJob(
         key, id_, submit_ms or 0, _kind_of(record, gpus), record.nodes_asked, record.uid, _printable(record.name),
         None if record.time_limit_s is None else round(1000 * record.time_limit_s), record.priority, record.nice,
@@ -110,9 +108,8 @@ def seen_job(key: str, id_: str, record: SlurmJob, gpus: int) -> SeenJob:
 def _is_same(known: _Known, record: SlurmJob) -> bool:
     if known.submit_unix_s is None:
         return known.key.rstrip(".").endswith(f"@{record.submit_unix_s}") or record.restarts > 0
-    is_requeued = (
-        record.restarts > 0 and record.restarts >= known.restarts
-    )  # which is counted before it is submitted anew
+    # a requeue is counted before the job has its new time of submission
+    is_requeued = record.restarts > 0 and record.restarts >= known.restarts
     return record.submit_unix_s == known.submit_unix_s or is_requeued
 
 
