@@ -85,7 +85,7 @@ def _fill_tables(store: Store) -> None:
     for at_s, *rest in WORTHS:
         _add(store, "worths", 1000 * at_s, *rest)
     for job, *times in PROMISES:
-        _add(store, "promises", job, *(None if at_s is None else 1000 * at_s for at_s in times), None)
+        _add(store, "promises", job, *(None if at_s is None else 1000 * at_s for at_s in times), None, None)
     for row in LOOKS:
         _add(store, "looks", *row)
     _add(store, "alarms", None, 3_000_000, "gittins failed")

@@ -17,7 +17,8 @@ from pointsman.live.daemon.daemon import Daemon
 from pointsman.live.daemon.forecaster import Forecaster
 from pointsman.live.daemon.setting import Setting
 from pointsman.live.daemon.submission import Submission
-from pointsman.live.forecast.futures import Start, starts
+from pointsman.live.forecast.calibration import Start
+from pointsman.live.forecast.futures import starts
 from pointsman.live.forecast.present import Present
 from pointsman.live.forecast.record import Record
 from pointsman.live.forecast.whatif import Change

@@ -174,7 +174,7 @@ def old_store(path: Path, version: int) -> sqlite3.Connection:
 def test_a_store_of_the_first_version_is_taken_on(tmp_path: Path) -> None:
     old_store(tmp_path / "store", 1).close()
     store = Store(tmp_path / "store")
-    assert store.connection.execute("PRAGMA user_version").fetchone()[0] == VERSION == 5
+    assert store.connection.execute("PRAGMA user_version").fetchone()[0] == VERSION == 6
     assert store.connection.execute("SELECT * FROM promises").fetchall() == []
     store.close()
 
@@ -183,7 +183,7 @@ def test_what_was_promised_to_a_job_that_ran_already_is_void(tmp_path: Path) -> 
     """Starts of an observed scheduler are seen later than they happen."""
     store = Store(tmp_path / "store")
     promises = Promises(store)
-    promises.make(5_000, {1: (6_000, 7_000, 9_000), 2: (6_000, 7_000, 9_000)})
+    promises.make(5_000, {1: (6_000, 7_000, 9_000, 3_000), 2: (6_000, 7_000, 9_000, 3_000)})
     promises.note_start(1, 4_000)
     promises.note_start(2, 8_000)
     assert (promises.started, promises.kept) == (1, 1)

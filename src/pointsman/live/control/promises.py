@@ -11,6 +11,9 @@ _S: Final = 1000
 _ALIVE: Final = "SELECT job FROM promises JOIN jobs ON id = job WHERE end_ms IS NULL"
 _COUNTS: Final = "SELECT count(*), ifnull(sum(kept), 0) FROM promises WHERE kept IS NOT NULL"
 _VOID: Final = "DELETE FROM promises WHERE job = ? AND made_ms > ?"
+_MAKE: Final = """
+INSERT OR IGNORE INTO promises (job, made_ms, early_ms, likely_ms, late_ms, scale_ms) VALUES (?, ?, ?, ?, ?, ?)
+"""
 _STARTED: Final = "UPDATE promises SET kept = ? BETWEEN early_ms AND ifnull(late_ms, ?) WHERE job = ? RETURNING kept"
 
 
@@ -24,14 +27,13 @@ class Promises:
         self.started, self.kept = map(int, store.connection.execute(_COUNTS).fetchone())
         """How many promised jobs have started, and how many of these within their range."""
 
-    def make(self, made_ms: int, starts_ms: Mapping[int, tuple[float, float, float]]) -> None:
-        """By job, when it starts: early, likely, late; within a turn of the store."""
+    def make(self, made_ms: int, starts_ms: Mapping[int, tuple[float, float, float, float]]) -> None:
+        """By job, when it starts: early, likely, late, and what errors are measured by; within a turn of the store."""
         rows = [
-            (job, made_ms, int(early) // _S * _S if math.isfinite(early) else made_ms, _whole(likely), _whole(late))
-            for job, (early, likely, late) in starts_ms.items()
+            (job, made_ms, int(early) // _S * _S if math.isfinite(early) else made_ms, *map(_whole, others))
+            for job, (early, *others) in starts_ms.items()
         ]
-        sql = "INSERT OR IGNORE INTO promises (job, made_ms, early_ms, likely_ms, late_ms) VALUES (?, ?, ?, ?, ?)"
-        self._store.connection.executemany(sql, rows)
+        self._store.connection.executemany(_MAKE, rows)
         self.made |= set(starts_ms)
 
     def withdraw(self, job: int) -> None:

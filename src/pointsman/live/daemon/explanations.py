@@ -8,7 +8,7 @@ from pointsman.inputs.durations import duration
 from pointsman.inputs.messages import counted
 from pointsman.live.daemon.forecaster import Foretold
 from pointsman.live.daemon.views import HELD, PAUSED, Row, Views
-from pointsman.live.forecast.futures import Start
+from pointsman.live.forecast.calibration import Start
 from pointsman.live.records.book import Cause
 
 _RANGE = ("early", "expected", "late")
@@ -73,7 +73,7 @@ class Explanations:
         return [row for _, row in sorted(rows, key=lambda pair: (pair[0], pair[1]["job_id"]))]
 
     def _range_s(self, foretold: Foretold, start: Start) -> Row:
-        at_ms = [foretold.at_ms + round(ms) if math.isfinite(ms) else None for ms in start]
+        at_ms = [foretold.at_ms + round(ms) if math.isfinite(ms) else None for ms in start[:3]]
         return {f"{name}_s": self._views.unix_s(ms) for name, ms in zip(_RANGE, at_ms, strict=True)}
 
     def expected(self, number: int, foretold: Foretold) -> Row:

@@ -12,7 +12,7 @@ from typing import Final
 from pointsman.errors import PointsmanError
 from pointsman.live.control.loop import RELIEVED
 from pointsman.live.daemon.daemon import Daemon, TooMany
-from pointsman.live.forecast.futures import Start
+from pointsman.live.forecast.calibration import Start
 from pointsman.live.forecast.moment import Moment
 from pointsman.live.forecast.process import ForecastProcess
 from pointsman.live.forecast.whatif import Answer, Change
@@ -151,7 +151,7 @@ class Forecaster:
         jobs = loop.world.simulation.handle.jobs
         new = set(jobs["row"][(jobs["state"] != 0) & (jobs["attempt"] == 0)].tolist()) - loop.promises.made
         made = {
-            job: (at_ms + start.early_ms, at_ms + start.likely_ms, at_ms + start.late_ms)
+            job: (at_ms + start.early_ms, at_ms + start.likely_ms, at_ms + start.late_ms, start.scale_ms)
             for job, start in foretold.starts.items()
             if job in new
         }

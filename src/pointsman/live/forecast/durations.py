@@ -21,11 +21,11 @@ MOST_GROUPS: Final = 20_000
 HALF_LIFE: Final = 20.0
 ENOUGH: Final = 3.0
 """A group of three jobs is drawn from as often as all groups after it."""
-BATCH_SIGMA, BATCH_WEIGHT = 0.7, 10.0
-"""What is thought at first of the standard deviation of the logarithm of how many times as long a batch of jobs runs as
-such jobs did before, and how many pairs of jobs that is worth."""
-FORGETS: Final = 0.999
-"""By each pair."""
+BATCH_SIGMA, COMMON_SIGMA = 0.7, 0.2
+"""What is thought at first of the standard deviations of the logarithm of how many times as long a batch of jobs runs
+as such jobs did before, and of how many times as long all jobs do."""
+PAIRS, FORGETS = 10.0, 0.999
+"""How many pairs of jobs that is worth, and what is left of it and of each pair after one more."""
 _BEFORE_THE_FIRST: Final = NormalDist(math.log(1_000_000.0), 2.0)
 """ln ms: what is thought of jobs where none has ended yet; 17 minutes, or seven times more or less."""
 
@@ -52,18 +52,14 @@ class Durations:
 
     def __init__(self) -> None:
         self._groups: dict[Hashable, _Group] = {}
-        self._shared, self._pairs = BATCH_WEIGHT * BATCH_SIGMA**2, BATCH_WEIGHT
-
-    @property
-    def batch_sigma(self) -> float:
-        """The standard deviation of the logarithm of how many times as long a batch runs as such jobs did before: jobs
-        in a row that are off by the same factor show it.
-        """
-        return math.sqrt(max(0.0, self._shared / self._pairs))
+        self.batches, self.all_jobs = Shared(BATCH_SIGMA), Shared(COMMON_SIGMA)
+        """By which factor batches run longer than such jobs did before, and by which all jobs do."""
+        self._last: tuple[Hashable, float | None] = (None, None)
+        """The batch of the job that ended last, and how far it was off."""
 
     def learn(self, job: Like, ran_ms: float) -> None:
         """A job has run for this long in all."""
-        self._compare(self.group(job.batch), ran_ms)
+        self._compare(job, ran_ms)
         for key in job.groups():
             group = self._groups.pop(key, None) or _Group()
             group.add(max(1.0, ran_ms))
@@ -71,14 +67,14 @@ class Durations:
         while len(self._groups) > MOST_GROUPS:
             del self._groups[next(iter(self._groups))]
 
-    def _compare(self, group: "_Group", ran_ms: float) -> None:
-        """A job of the group has ended, which is not yet in it."""
-        before, group.off = group.off, None
-        if group.many_beyond(0.0) >= ENOUGH:
-            group.off = math.log(max(1.0, ran_ms) / group.quantile_beyond(0.0, 0.5))
-            if before is not None:
-                self._shared = FORGETS * self._shared + before * group.off
-                self._pairs = FORGETS * self._pairs + 1.0
+    def _compare(self, job: Like, ran_ms: float) -> None:
+        """A job has ended, which is not yet in its groups."""
+        group, (batch, last) = self.group(job.batch), self._last
+        before, group.off = group.off, group.off_by(ran_ms)
+        self.batches.learn(before, group.off)
+        if batch != job.batch:
+            self.all_jobs.learn(last, group.off)
+        self._last = job.batch, group.off
 
     def likely_left_ms(self, job: Like, ran_ms: float) -> float:
         """How much longer half of the jobs like it ran that have run for so long."""
@@ -93,13 +89,33 @@ class Durations:
         return self._groups.get(key) or _Group()
 
 
+class Shared:
+    """The factor by which jobs in a row run longer, all together, than jobs like them did before."""
+
+    def __init__(self, sigma: float) -> None:
+        self._products, self._pairs = PAIRS * sigma**2, PAIRS
+
+    @property
+    def sigma(self) -> float:
+        """The standard deviation of its logarithm."""
+        return math.sqrt(max(0.0, self._products / self._pairs))
+
+    def learn(self, before: float | None, off: float | None) -> None:
+        """By how much two jobs in a row were off, as logarithms; None: not known."""
+        if before is not None and off is not None:
+            self._products = FORGETS * self._products + before * off
+            self._pairs = FORGETS * self._pairs + 1.0
+
+
 class Draw:
     """One draw of how long jobs run. Those that have begun come first: how long they run in all counts beside the jobs
     that have ended, or else long jobs would be overlooked for as long as none has ended.
     """
 
-    def __init__(self, durations: Durations, random_: random.Random) -> None:
+    def __init__(self, durations: Durations, random_: random.Random, common: float = 0.0) -> None:
+        """`common`: by how many standard deviations all jobs run longer or shorter than those before."""
         self._durations, self._random = durations, random_
+        self._common = math.exp(durations.all_jobs.sigma * common)
         self._begun: dict[Hashable, list[float]] = {}
         self._chances: dict[tuple[Hashable, Hashable], float] = {}
         self._factors: dict[Hashable, float] = {}
@@ -113,19 +129,24 @@ class Draw:
             self._begun.setdefault(key, []).append(ran_ms + left)
         return left
 
-    def _factor(self, job: Like) -> float:
-        """How many times as long the jobs of a batch run as such jobs did before."""
+    def _factor(self, job: Like, key: Hashable) -> float:
+        """How many times as long the jobs of a batch run as those of a group did before. Only in its own group is that
+        more than what is common to all jobs: groups of several batches are as different as these.
+        """
+        if key != job.batch:
+            return self._common
         if job.batch not in self._factors:
-            self._factors[job.batch] = math.exp(self._durations.batch_sigma * self._random.gauss(0.0, 1.0))
+            variance = self._durations.batches.sigma**2 - self._durations.all_jobs.sigma**2
+            own = math.sqrt(max(0.0, variance)) * self._random.gauss(0.0, 1.0)
+            self._factors[job.batch] = self._common * math.exp(own)
         return self._factors[job.batch]
 
     def _left_ms(self, job: Like, ran_ms: float, share: float) -> float:
         for key in job.groups():
-            group = self._durations.group(key)
-            before_ms = ran_ms / self._factor(job)
-            longer = group.many_beyond(before_ms)
+            group, factor = self._durations.group(key), self._factor(job, key)
+            longer = group.many_beyond(ran_ms / factor)
             if self._chance(job, key) < longer / (longer + ENOUGH):
-                return max(1.0, self._factor(job) * group.quantile_beyond(before_ms, share) - ran_ms)
+                return max(1.0, factor * group.quantile_beyond(ran_ms / factor, share) - ran_ms)
         return _left_of_any_ms(ran_ms, share)
 
     def _chance(self, job: Like, key: Hashable) -> float:
@@ -141,7 +162,7 @@ class Draw:
             if self._chance(job, key) < alike / (alike + ENOUGH):
                 if self._random.random() * alike < len(begun):
                     return self._random.choice(begun)
-                return self._factor(job) * group.quantile_beyond(0.0, share)
+                return self._factor(job, key) * group.quantile_beyond(0.0, share)
         return _left_of_any_ms(0.0, share)
 
 
@@ -155,11 +176,17 @@ class _Group:
         self._weights: list[float] = []
         """Sums of the weights of those before."""
         self.off: float | None = None
-        """Logarithm of how many times as long the last job ran as those before; None: not known."""
+        """That of the last job."""
 
     def add(self, ms: float) -> None:
         self._last.append(ms)
         self._sorted = []
+
+    def off_by(self, ran_ms: float) -> float | None:
+        """Logarithm of how many times as long a job ran as those of the group; None: there are too few."""
+        if self.many_beyond(0.0) < ENOUGH:
+            return None
+        return math.log(max(1.0, ran_ms) / self.quantile_beyond(0.0, 0.5))
 
     def many_beyond(self, ran_ms: float) -> int:
         self._sort()

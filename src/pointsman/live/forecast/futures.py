@@ -2,7 +2,7 @@
 
 import math
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from statistics import NormalDist
 from typing import Final, NamedTuple
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from pointsman.errors import RunError
 from pointsman.live.forecast.arrivals import HOUR_MS, WEEK, Hours
+from pointsman.live.forecast.calibration import Start, start_of
 from pointsman.live.forecast.durations import Draw
 from pointsman.live.forecast.present import Known, Present, known_of
 from pointsman.live.forecast.record import Record
@@ -25,14 +26,6 @@ DRAWS: Final = 20
 IN_COMMON: Final = 0.5
 """How much of the variance of jobs' durations is that of the batch to which they belong."""
 _NORMAL: Final = NormalDist()
-
-
-class Start(NamedTuple):
-    """When a job starts, ms from now: sooner in 5 % of the futures, in half of them, and later in 5 %."""
-
-    early_ms: float
-    likely_ms: float
-    late_ms: float
 
 
 class Future(NamedTuple):
@@ -53,23 +46,17 @@ def starts(present: Present, record: Record, draws: int = DRAWS) -> dict[int, St
         UsageError: nothing can be foretold under this policy.
     """
     futures = [future.starts_ms for future in futures_of(present, record, draws)]
-    return {row: Start(*quantiles([future[row] for future in futures])) for row in futures[0]}
-
-
-def quantiles(values: Sequence[float]) -> tuple[float, float, float]:
-    """What 5 %, half and 95 % of the futures are not above."""
-    ordered, last = sorted(values), len(values) - 1
-    low, middle, high = (ordered[round(share * last)] for share in (0.05, 0.5, 0.95))
-    return low, middle, high
+    calibration = record.calibration(present.now_ms)
+    return {row: calibration.widen(start_of([future[row] for future in futures])) for row in futures[0]}
 
 
 def futures_of(present: Present, record: Record, draws: int = DRAWS, *, to_the_end: bool = False) -> Iterator[Future]:
     """So many, each until all has started that waits now, or has ended; of the same record always the same."""
     known = present.known()
-    shares = _shares(known, draws)
+    shares, common = _shares(known, draws), _strata("all jobs", draws)
     hours = record.arrivals.hours(present.now_ms)
     for k in range(draws):
-        future = _Unfolding(present, record, hours, random.Random(k))
+        future = _Unfolding(present, record, hours, random.Random(k), common[k])
         begun_first = sorted(known, key=lambda row: known[row].ran_ms <= 0.0)
         left = {row: future.left_ms(known[row], shares[row][k]) for row in begun_first}
         yield future.unfold(left, to_the_end=to_the_end)
@@ -118,9 +105,11 @@ def _strata(name: str, draws: int) -> list[float]:
 class _Unfolding:
     """One future."""
 
-    def __init__(self, present: Present, record: Record, hours: Hours, draw: random.Random) -> None:
+    def __init__(
+        self, present: Present, record: Record, hours: Hours, draw: random.Random, common: float = 0.0
+    ) -> None:
         self._present, self._hours, self._draw = present, hours, draw
-        self._durations = Draw(record.durations, draw)
+        self._durations = Draw(record.durations, draw, common)
         self._world = present.world.copy()
 
     def left_ms(self, job: Known, share: float) -> float:

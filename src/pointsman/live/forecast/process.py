@@ -15,7 +15,8 @@ from typing import Any, Final
 from pointsman.cluster import Cluster
 from pointsman.engine.sdk.live import load_policy
 from pointsman.errors import BackendError, PointsmanError
-from pointsman.live.forecast.futures import Start, likely_order, starts
+from pointsman.live.forecast.calibration import Start
+from pointsman.live.forecast.futures import likely_order, starts
 from pointsman.live.forecast.moment import Moment
 from pointsman.live.forecast.record import Record
 from pointsman.live.forecast.whatif import Answer, Change, stand_in, under, under_own_policy, what_if

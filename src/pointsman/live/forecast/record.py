@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from pointsman.live.forecast.arrivals import Arrivals, Came
+from pointsman.live.forecast.calibration import COUNTED, Calibration, Promised
 from pointsman.live.forecast.durations import Durations
 from pointsman.live.forecast.present import like_of
 from pointsman.live.records.archive import read_only
@@ -28,6 +29,11 @@ SELECT id, spec, submit_ms FROM
   (SELECT id, spec, submit_ms FROM jobs WHERE id > ? ORDER BY id DESC LIMIT ?)
 ORDER BY id
 """
+_PROMISED: Final = """
+SELECT likely_ms, scale_ms, started_ms, end_ms FROM promises JOIN jobs ON id = promises.job
+LEFT JOIN attempts ON attempts.job = id AND attempt = 1
+WHERE scale_ms IS NOT NULL AND likely_ms IS NOT NULL ORDER BY id DESC LIMIT ?
+"""
 _THERE: Final = "SELECT id, spec FROM jobs WHERE id IN (SELECT value FROM json_each(?))"
 
 
@@ -46,6 +52,8 @@ class Record:
         self.durations, self.arrivals = Durations(), Arrivals()
         self.jobs: dict[int, Job] = {}
         """Those that are there, by row, as what may come needs them."""
+        self._promises: list[sqlite3.Row] = []
+        """The last ones, and what came of them."""
         self._until = _Until()
 
     def read_on(self, store: Path, there: Iterable[int] = ()) -> None:
@@ -55,8 +63,13 @@ class Record:
             self._learn_ends(connection)
             self._learn_arrivals(connection)
             self._learn_jobs(connection, there)
+            self._promises = connection.execute(_PROMISED, (COUNTED,)).fetchall()
         finally:
             connection.close()
+
+    def calibration(self, now_ms: int) -> Calibration:
+        """What the last promises teach."""
+        return Calibration.by(_promised(row, now_ms) for row in self._promises)
 
     def _learn_jobs(self, connection: sqlite3.Connection, there: Iterable[int]) -> None:
         known = {row: self.jobs.get(row) for row in there}
@@ -74,6 +87,12 @@ class Record:
         for row in connection.execute(_CAME, (self._until.came, MOST)):
             self.arrivals.add(Came(row["submit_ms"], _strip(row["spec"])))
             self._until = self._until._replace(came=row["id"])
+
+
+def _promised(row: sqlite3.Row, now_ms: int) -> Promised:
+    """A job that has not started has not until it ended."""
+    until_ms = next(ms for ms in (row["started_ms"], row["end_ms"], now_ms) if ms is not None)
+    return Promised(until_ms - row["likely_ms"], row["started_ms"] is not None, row["scale_ms"])
 
 
 def _strip(spec: str) -> Job:

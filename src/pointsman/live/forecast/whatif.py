@@ -7,7 +7,8 @@ from typing import Final, NamedTuple
 
 from pointsman.live.control.succession import successor
 from pointsman.live.forecast.arrivals import HOUR_MS, WEEK
-from pointsman.live.forecast.futures import DRAWS, Future, Start, futures_of, quantiles
+from pointsman.live.forecast.calibration import Start, quantiles, start_of
+from pointsman.live.forecast.futures import DRAWS, Future, futures_of
 from pointsman.live.forecast.present import Present
 from pointsman.live.forecast.record import Record
 from pointsman.live.records.job import Job
@@ -80,6 +81,7 @@ def what_if(
         list(futures_of(then or changed(present, change, roster), record, draws, to_the_end=True)),
         frozenset(change.cancelled),
     )
+    calibration = record.calibration(present.now_ms)
     jobs = {row: _figure(*futures.ends_s({row})) for row in futures.there}
     most = sorted(jobs, key=lambda row: -abs(jobs[row].change_s))[:MOST_SHOWN]
     return Answer(
@@ -88,7 +90,7 @@ def what_if(
         {row: jobs[row] for row in most if abs(jobs[row].change_s) > NOTICED_S},
         sum(figure.change_s < -NOTICED_S for figure in jobs.values()),
         sum(figure.change_s > NOTICED_S for figure in jobs.values()),
-        {row: Start(*quantiles([future.starts_ms[row] for future in futures.then])) for row in futures.new},
+        {row: calibration.widen(start_of([future.starts_ms[row] for future in futures.then])) for row in futures.new},
         _first_differences(present.now_ms, futures.now[0], futures.then[0]),
     )
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from pointsman.errors import InputError
 
-STEPS: Final = ("schema.sql", "schema_2.sql", "schema_3.sql", "schema_4.sql", "schema_5.sql")
+STEPS: Final = ("schema.sql", "schema_2.sql", "schema_3.sql", "schema_4.sql", "schema_5.sql", "schema_6.sql")
 """From each version to the next."""
 VERSION: Final = len(STEPS)
 """A store of a later one is refused."""

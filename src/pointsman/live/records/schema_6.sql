@@ -1,0 +1,3 @@
+-- From version 5 of the schema to 6: promises are learnt from.
+
+ALTER TABLE promises ADD COLUMN scale_ms INTEGER; -- what an error of likely_ms is measured by; NULL: not known
