@@ -106,11 +106,14 @@ class SlurmBackend:
         return job.phase == Phase.ACCEPTED and job.partitions == (self.partitions.gate,)
 
     def _gpus_in_use(self) -> Counter[str]:
-        """How many GPUs of each node our jobs have."""
+        """How many GPUs of each node our jobs have, or may have by now: nodes are asked a moment after jobs."""
         used: Counter[str] = Counter()
-        for _, job in self._marked:
+        for mark, job in self._marked:
+            each = job.gpus.per_node or (job.gpus.total or 0) // job.nodes_asked
             if job.phase == Phase.RUNNING:
-                used.update({part.node: part.count or 0 for part in job.held})
+                used.update({part.node: part.count or each for part in job.held})
+            elif job.phase == Phase.ACCEPTED and job.restarts == mark.restarts:
+                used.update(dict.fromkeys(job.required_nodes, each))
         return used
 
     def launch(self, launch: Launch) -> None:
