@@ -84,6 +84,15 @@ def test_jobs_run_where_the_policy_says(slurm: SlurmCluster, tmp_path: Path) -> 
         assert refused.returncode == 2 and "use sbatch" in refused.stderr
 
 
+def test_a_job_starts_at_the_look_that_sees_it(slurm: SlurmCluster, tmp_path: Path) -> None:
+    look_s = 5.0
+    with actor(slurm, tmp_path / "d", "--policy", "fifo", "--poll", f"{look_s:g}"):
+        came_s = time.time()
+        job = submit(slurm, "--nodes=1", "--gpus-per-node=1")
+        wait_until(lambda: [what for what, one, _ in ran(slurm) if one == job][:1], ["begin"])
+        assert ran(slurm)[0][2] - came_s < look_s + 3.0
+
+
 def test_a_shorter_job_preempts(slurm: SlurmCluster, tmp_path: Path) -> None:
     """It is requeued and held, and goes on later; a job of a QOS that may not be preempted is not."""
     options = ("--policy", "las", "--set", "las.thresholds_gpu_s=[40]", "--preempt-qos", "*")
