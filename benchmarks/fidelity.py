@@ -6,7 +6,6 @@ the same policy. Nothing else is fitted. ``DIR/fidelity.csv`` has a row for each
 """
 
 import argparse
-import csv
 import json
 import os
 import random
@@ -14,17 +13,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from statistics import fmean
 from typing import Any, Final
 
-import polars as pl
-
-import pointsman
-from pointsman.report.result import Result
-from pointsman.workload import Workload
+from benchmarks.compared import Compared, write_rows
 
 JOBS: Final = 120
-JITTER_S, DRAWS = 0.05, 40
+JITTER_S: Final = 0.05
 """The interval at which the daemon looks at its jobs."""
 CLUSTER: Final = "4x4"
 GPUS: Final = 16
@@ -129,51 +123,10 @@ class Run:
 
     def compare(self) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         """Mean completion times, live and simulated, and those of each job."""
-        log = self.folder / "log"
-        workload = pointsman.read_workload(log / "jobs.csv")
-        jobs = workload.jobs
-        overheads = dict(line.split(": ") for line in (log / "overheads.yaml").read_text().splitlines())
-        measured = {name: float(value) for name, value in overheads.items()}
-        result = self._simulated(workload, measured)
-        attempts = list(csv.DictReader((log / "attempts.csv").open()))
-        real_s = (jobs["end_s"] - jobs["submit_s"]).to_list()
-        simulated_s = dict(zip(result.jobs["job_id"], result.jobs["jct_s"], strict=True))
+        asked_s = {str(k + 1): seconds for k, (_, _, seconds) in enumerate(drawn(self.seed))}
+        row, each = Compared(self.folder / "log", self.policy, POLICIES[self.policy], asked_s, JITTER_S).compare()
         whose = {"program": PROGRAMS[self.program], "policy": self.policy, "seed": self.seed}
-        each = [
-            {**whose, "job_id": job, "gpus": gpus, "jct_live_s": real, "jct_simulated_s": simulated_s[job]}
-            for job, gpus, real in zip(jobs["job_id"], jobs["gpus"], real_s, strict=True)
-        ]
-        starts_s = [float(a["started_s"]) - float(a["intended_s"]) for a in attempts if a["started_s"]]
-        asked = {str(k + 1): seconds for k, (_, _, seconds) in enumerate(drawn(self.seed))}
-        longer = [ran / asked[job] - 1 for job, ran in zip(jobs["job_id"], jobs["duration_s"], strict=True)]
-        real, simulated = fmean(real_s), fmean(simulated_s.values())
-        low, high = self._jitter(workload, measured, simulated)
-        return {
-            **whose, "jobs": len(jobs), "jct_live_s": real, "jct_simulated_s": simulated, "apart": simulated / real - 1,
-            "jitter_low": low, "jitter_high": high,
-            "preemptions_live": sum(a["cause"] == "preempt" for a in attempts),
-            "preemptions_simulated": int(result.jobs["preemptions"].sum()), **measured,
-            "start_p90_s": sorted(starts_s)[round(0.9 * (len(starts_s) - 1))], "longer_mean_ratio": fmean(longer),
-        }, each  # fmt: skip
-
-    def _simulated(self, workload: Workload, overheads: dict[str, float]) -> Result:
-        options = {"estimate": "history"} if self.policy == "sjf" else {}
-        cluster = str(self.folder / "log" / "cluster.yaml")
-        given = {"params": POLICIES[self.policy], "overheads": overheads, **options}
-        return pointsman.simulate(workload, cluster, self.policy, **given)
-
-    def _jitter(self, workload: Workload, overheads: dict[str, float], mean_s: float) -> tuple[float, float]:
-        """How far the simulated mean moves, as a ratio, if each duration is up to `JITTER_S` longer or shorter: 5 % of
-        the draws are below the first, 5 % above the second.
-        """
-        means = []
-        for seed in range(DRAWS):
-            draw = random.Random(seed)
-            others = [max(0.001, value + draw.uniform(-JITTER_S, JITTER_S)) for value in workload.jobs["duration_s"]]
-            moved = Workload.of(workload.jobs.with_columns(duration_s=pl.Series(others)), source="jitter")
-            means.append(float(self._simulated(moved, overheads).jobs["jct_s"].mean()) / mean_s - 1)  # ty: ignore
-        means.sort()
-        return means[round(0.05 * (DRAWS - 1))], means[round(0.95 * (DRAWS - 1))]
+        return whose | row, [whose | one for one in each]
 
 
 def main() -> None:
@@ -194,15 +147,8 @@ def main() -> None:
             rows.append(row)
             jobs += each
             print(row, flush=True)
-    _write(options.output / "fidelity.csv", rows)
-    _write(options.output / "jobs.csv", jobs)
-
-
-def _write(path: Path, rows: list[dict[str, Any]]) -> None:
-    with path.open("w") as file:
-        writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    write_rows(options.output / "fidelity.csv", rows)
+    write_rows(options.output / "jobs.csv", jobs)
 
 
 if __name__ == "__main__":

@@ -13,19 +13,17 @@ import os
 import random
 import re
 import shutil
-import signal
 import sqlite3
-import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from itertools import count, pairwise
 from pathlib import Path
-from statistics import median, quantiles
-from typing import Any, Final, NamedTuple
+from statistics import median
+from typing import Final, NamedTuple
 
 import pointsman
+from benchmarks.slurm_daemon import Figures, of_turns, timed_daemon
 from tests.live.slurm_cluster import SlurmCluster, slurm_cluster, why_not
 
 NODES, GPUS_EACH = 64, 8
@@ -37,7 +35,8 @@ GAP_S: Final = 0.22
 """Mean time between two submissions, a Poisson process: a load of 1.35."""
 LIMITS: Final = (1.5, 2.0, 4.0)
 """Time limits are so many times as long as the job, rounded up to minutes."""
-LOOK_S, SAMPLE_S = 5.0, 10.0
+SAMPLE_S: Final = 10.0
+OBSERVES: Final = ("--observe", "--policy", "gittins", "--poll", "5")
 LEADS_S: Final = (0.0, 30.0, 120.0, float("inf"))
 ENDED: Final = (0, 500, 1_000, float("inf"))
 """Groups of promises, by the time from promise to expected start, and by how many jobs of this run had ended before."""
@@ -51,9 +50,6 @@ FROM promises JOIN attempts ON attempts.job = promises.job AND attempt = 1
 WHERE started_ms IS NOT NULL AND late_ms IS NOT NULL AND made_ms > :since
 """
 _DECISIONS: Final = "SELECT count(*), sum(agrees) FROM decisions WHERE job IS NOT NULL AND at_ms > ?"
-_LAST: Final = "SELECT ifnull(max(seq), 0) FROM decisions"
-_NEW: Final = "SELECT at_ms FROM decisions WHERE seq > ? AND job IS NOT NULL"
-Figures = dict[str, Any]
 
 
 class Job(NamedTuple):
@@ -90,10 +86,11 @@ def like_philly(jobs: int) -> list[Figures]:
     return pointsman.generate("philly", jobs=jobs, cluster_gpus=NODES * GPUS_EACH, load=1.0, seed=1).jobs.to_dicts()
 
 
-def submit(slurm: SlurmCluster, job: Job) -> None:
+def submit(slurm: SlurmCluster, job: Job, *more: str, does: str = "") -> str:
+    """Its id; by default it sleeps."""
     nodes = -(-job.gpus // GPUS_EACH)
     wants = (f"--nodes={nodes}", f"--gpus-per-node={job.gpus // nodes}", f"--time={job.limit_min}")
-    slurm.submit(*wants, f"--job-name={job.name}", does=f"sleep {job.runs_s:.1f}")
+    return slurm.submit(*wants, f"--job-name={job.name}", *more, does=does or f"sleep {job.runs_s:.1f}")
 
 
 # -- what is measured from outside ------------------------------------------------------------------------
@@ -170,60 +167,7 @@ def run_all(slurm: SlurmCluster, jobs: Sequence[Job], daemon: int | None) -> Fig
     return found
 
 
-# -- the daemon -------------------------------------------------------------------------------------------
-
-
-@contextmanager
-def observing(slurm: SlurmCluster, folder: Path) -> Iterator[int]:
-    """The process id of a daemon that observes, whose turns are timed."""
-    command = [sys.executable, "-m", "benchmarks.slurm_observe", "--timed", str(folder / "turns.csv"), "live", "start"]
-    observe = ("--backend", "slurm", "--observe", "--policy", "gittins", "--poll", f"{LOOK_S:g}")
-    places = ("--state", str(folder / "state"), "--socket", str(folder / "s"))
-    more = {"PATH": slurm.path, "SLURM_CONF": slurm.environment["SLURM_CONF"]}
-    daemon = subprocess.Popen([*command, *observe, *places], env={**os.environ, **more})
-    try:
-        while not (folder / "s").exists():
-            assert daemon.poll() is None, "the daemon has ended"
-            time.sleep(0.2)
-        yield daemon.pid
-    finally:
-        daemon.send_signal(signal.SIGTERM)
-        daemon.wait(120)
-
-
-def timed(path: Path, words: list[str]) -> int:
-    """A daemon that writes down how long each turn took in which something was seen, and how late starts are then."""
-    from pointsman.cli.run import run
-    from pointsman.live.daemon.observing import ObservingDaemon
-
-    turn, rows = ObservingDaemon.turn, []
-
-    def timed_turn(daemon: ObservingDaemon) -> None:
-        ask = daemon.store.connection.execute
-        (last,), seen_ms, begun_s = ask(_LAST).fetchone(), daemon.loop.world.now_ms, time.perf_counter()
-        turn(daemon)
-        if daemon.loop.world.now_ms > seen_ms:
-            rows.append(("turn", 1000 * (time.perf_counter() - begun_s)))
-            rows.extend(("lag", daemon.clock.now_ms() - at_ms) for (at_ms,) in ask(_NEW, (last,)))
-
-    ObservingDaemon.turn = timed_turn
-    code = run(words)
-    with path.open("w") as file:
-        csv.writer(file).writerows(rows)
-    return code
-
-
 # -- what the daemon found --------------------------------------------------------------------------------
-
-
-def of_turns(path: Path) -> Figures:
-    """How long turns took, and how late starts were noted."""
-    found: Figures = {}
-    rows = [*csv.reader(path.open())]
-    for what in ("turn", "lag"):
-        times = quantiles([float(ms) for name, ms in rows if name == what], n=100)
-        found |= {f"{what} median, ms": times[49], f"{what} p99, ms": times[98]}
-    return found | {"turns": sum(name == "turn" for name, _ in rows)}
 
 
 def of_store(store: Path, since_ms: int) -> Figures:
@@ -267,8 +211,6 @@ def last_ms(store: Path) -> int:
 
 def main() -> int:
     """See the module."""
-    if sys.argv[1:2] == ["--timed"]:
-        return timed(Path(sys.argv[2]), sys.argv[3:])
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("-o", dest="folder", type=Path, required=True)
     parser.add_argument("--alone", action="store_true")
@@ -288,7 +230,7 @@ def main() -> int:
         if options.alone:
             found = run_all(slurm, jobs, None)
         else:
-            with observing(slurm, options.folder) as daemon:
+            with timed_daemon(slurm, options.folder, *OBSERVES) as daemon:
                 found = run_all(slurm, jobs, daemon)
     if not options.alone:
         found |= of_turns(options.folder / "turns.csv") | of_store(state / "store", since_ms)

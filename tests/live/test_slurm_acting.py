@@ -3,12 +3,17 @@
 import os
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from unittest.mock import patch
 
 import pytest
 
+from pointsman.cluster import load_cluster
+from pointsman.live.backends.facts import AttemptId, Launch, Phase
+from pointsman.live.backends.slurm.acting import Partitions, SlurmBackend
+from pointsman.live.backends.slurm.commands import Answer, Commands
+from pointsman.types import NodeState
 from tests.cli.command import pointsman
 
 from .daemons import RunningDaemon, wait_for
@@ -79,6 +84,15 @@ def test_jobs_run_where_the_policy_says(slurm: SlurmCluster, tmp_path: Path) -> 
         assert refused.returncode == 2 and "use sbatch" in refused.stderr
 
 
+def test_a_job_starts_at_the_look_that_sees_it(slurm: SlurmCluster, tmp_path: Path) -> None:
+    look_s = 5.0
+    with actor(slurm, tmp_path / "d", "--policy", "fifo", "--poll", f"{look_s:g}"):
+        came_s = time.time()
+        job = submit(slurm, "--nodes=1", "--gpus-per-node=1")
+        wait_until(lambda: [what for what, one, _ in ran(slurm) if one == job][:1], ["begin"])
+        assert ran(slurm)[0][2] - came_s < look_s + 3.0
+
+
 def test_a_shorter_job_preempts(slurm: SlurmCluster, tmp_path: Path) -> None:
     """It is requeued and held, and goes on later; a job of a QOS that may not be preempted is not."""
     options = ("--policy", "las", "--set", "las.thresholds_gpu_s=[40]", "--preempt-qos", "*")
@@ -109,6 +123,37 @@ def test_nodes_with_jobs_of_others_take_none(slurm: SlurmCluster, tmp_path: Path
         assert slurm.state(wide) == "PENDING"
         slurm.call("scancel", others)
         wait_for_ends(daemon, [wide])
+
+
+class Between(Commands):
+    """Commands of Slurm, and what happens between the question for jobs and the one for nodes."""
+
+    def __init__(self, environment: dict[str, str]) -> None:
+        super().__init__(environment=environment)
+        self.before_nodes: Callable[[], object] = lambda: None
+
+    def run(self, *command: str) -> Answer:
+        if command[0] == "sinfo":
+            self.before_nodes()
+        return super().run(*command)
+
+
+def test_a_job_that_starts_while_slurm_is_asked_is_not_of_others(slurm: SlurmCluster, tmp_path: Path) -> None:
+    commands = Between(slurm.environment)
+    backend = SlurmBackend(load_cluster("4x8"), tmp_path, Partitions(), commands)
+    job = submit(slurm, "--nodes=1", "--gpus-per-node=8", seconds=60)
+    slurm.call("scontrol", "update", "NodeName=gpu2", "State=DRAIN", "Reason=later")
+    backend.observe()
+    backend.launch(Launch(AttemptId(1, 1), (("gpu2", 0xFF),), (job,)))
+
+    def start() -> None:
+        slurm.call("scontrol", "update", "NodeName=gpu2", "State=RESUME")
+        slurm.wait(job, "RUNNING")
+
+    commands.before_nodes = start
+    seen = backend.observe()
+    assert [fact.phase for fact in seen.attempts] == [Phase.ACCEPTED]
+    assert {node.state for node in seen.nodes} == {NodeState.UP}
 
 
 @pytest.mark.parametrize("kills_controller", [False, True])

@@ -293,13 +293,14 @@ class Daemon:
         try:
             with self.watched():
                 self._switch_as_asked(letters)
+                now_ms = self.clock.now_ms()  # what is seen from here on is of then
                 jobs, orders = self._bring()
                 if len(self.roster.numbers) > len(self.loop.world.prepared.trace):
                     self.grow()
                 submissions = [letter for letter in letters if letter.submission is not None]
                 jobs = [*map(self._job, submissions), *jobs]
                 orders += [letter.order for letter in letters if letter.order is not None]
-                numbers = self.loop.turn(self.clock.now_ms(), jobs, orders)[: len(submissions)]
+                numbers = self.loop.turn(now_ms, jobs, orders)[: len(submissions)]
         except Exception as error:
             for letter in letters:
                 if not letter.answer.done():

@@ -71,8 +71,8 @@ class SlurmBackend:
         self._reader = Reader(self._commands)
         self._store = _name_of(folder / "slurm-mark")
         self._launched: dict[str, Mark] = {}
-        self.seen: Snapshot | None = None
-        """What was seen last."""
+        self._ahead: Snapshot | Unsure | None = None
+        """What was seen of which is not observed yet, or why nothing was."""
         self._marked: list[tuple[Mark, SlurmJob]] = []
         """The jobs in it that were launched."""
         self._living: dict[str, SlurmJob] = {}
@@ -81,8 +81,24 @@ class SlurmBackend:
     def describe(self) -> Cluster:
         return self.cluster
 
+    def look(self) -> Snapshot | None:
+        """What is observed next, so that jobs that have come and what became of others are heard in one turn; None if
+        Slurm does not answer.
+        """
+        try:
+            self._ahead = self._reader.look([job.number for _, job in self._marked])
+        except Unsure as error:
+            self._ahead = error
+            return None
+        return self._ahead
+
     def observe(self) -> Observation:
-        self.seen = seen = self._reader.look([job.number for _, job in self._marked])
+        if self._ahead is None:
+            self.look()
+        seen, self._ahead = self._ahead, None
+        assert seen is not None
+        if isinstance(seen, Unsure):
+            raise seen
         self._marked = [(mark, job) for job in seen.jobs if (mark := self.mark_of(job)) is not None]
         self._living = {id_: job for job in seen.jobs if job.phase != Phase.ENDED for id_ in task_ids(job.id)}
         ours = self._gpus_in_use()
@@ -106,11 +122,14 @@ class SlurmBackend:
         return job.phase == Phase.ACCEPTED and job.partitions == (self.partitions.gate,)
 
     def _gpus_in_use(self) -> Counter[str]:
-        """How many GPUs of each node our jobs have."""
+        """How many GPUs of each node our jobs have, or may have by now: nodes are asked a moment after jobs."""
         used: Counter[str] = Counter()
-        for _, job in self._marked:
+        for mark, job in self._marked:
+            each = job.gpus.per_node or (job.gpus.total or 0) // job.nodes_asked
             if job.phase == Phase.RUNNING:
-                used.update({part.node: part.count or 0 for part in job.held})
+                used.update({part.node: part.count or each for part in job.held})
+            elif job.phase == Phase.ACCEPTED and job.restarts == mark.restarts:
+                used.update(dict.fromkeys(job.required_nodes, each))
         return used
 
     def launch(self, launch: Launch) -> None:

@@ -8,7 +8,6 @@ from typing import Final, NoReturn
 from pointsman.errors import BackendError, InputError, UsageError
 from pointsman.live.backends.facts import Unsure
 from pointsman.live.backends.slurm.acting import SlurmBackend
-from pointsman.live.backends.slurm.records import Snapshot
 from pointsman.live.control.orders import JobOrder, Order, Verb
 from pointsman.live.daemon.daemon import Daemon
 from pointsman.live.daemon.setting import ACTED, PARTITIONS
@@ -35,7 +34,6 @@ class ActingDaemon(Daemon):
         super()._recover()
         self.slurm: SlurmBackend = self.backend  # ty: ignore
         self._sighting, self._hands_back = Sighting(), False
-        self._seen: Snapshot | None = None
         self._rows: dict[str, int] = {}
         """Our numbers of the jobs that have not ended, by their keys."""
         self._sighting.recall(self.store.keys_since(self.loop.world.now_ms - LATELY_MS))
@@ -71,10 +69,9 @@ class ActingDaemon(Daemon):
 
     def _bring(self) -> tuple[list[Job], list[Order]]:
         """Jobs that have come to the gate, and what their users did with those that wait."""
-        snapshot = self.slurm.seen
-        if snapshot is None or snapshot is self._seen:
+        snapshot = self.slurm.look()
+        if snapshot is None:
             return [], []
-        self._seen = snapshot
         sight = self._sighting.sight(snapshot)
         self._rows = {job.request_key: row for row, job in self.loop.jobs.items() if job.request_key is not None}
         jobs = [job for seen in sight.jobs.values() if (job := self._job_at_gate(seen)) is not None]
