@@ -9,10 +9,13 @@ from unittest.mock import patch
 
 import pytest
 
+from pointsman.live.backends.facts import AttemptId, Phase
 from tests.cli.command import pointsman
 
+from .clusters import LONG, SOON, wait
 from .daemons import RunningDaemon, wait_for
 from .slurm_cluster import SlurmCluster, slurm_cluster, wait_until
+from .slurm_under_test import SlurmUnderTest
 from .test_slurm_observed import book, rows, wait_for_ends
 
 GATE = ("--partition=inbox",)
@@ -138,6 +141,23 @@ def test_daemons_and_controllers_may_die(slurm: SlurmCluster, tmp_path: Path, ki
         if not kills_controller:
             assert len(done) == len(jobs)
             assert {found[job]["state"] for job in jobs} == {"COMPLETED"}
+
+
+def test_what_was_requeued_starts_in_a_later_second(slurm: SlurmCluster, tmp_path: Path) -> None:
+    """In the same one its node would refuse it, and Slurm would end it."""
+    cluster = SlurmUnderTest(tmp_path, slurm)
+    for attempt in range(1, 5):
+        cluster.launch(AttemptId(1, attempt), LONG)
+        wait(cluster, AttemptId(1, attempt), Phase.RUNNING)
+        if attempt > 1:
+            assert cluster.backend.seen is not None
+            (job,) = [job for job in cluster.backend.seen.jobs if job.phase == Phase.RUNNING]
+            assert job.start_unix_s is not None and job.submit_unix_s is not None
+            assert job.start_unix_s > job.submit_unix_s
+        time.sleep(1.0 - time.time() % 1.0)
+        cluster.backend.stop(AttemptId(1, attempt), SOON)
+        wait(cluster, AttemptId(1, attempt), Phase.ENDED)
+    cluster.end()
 
 
 @pytest.mark.parametrize("dies", [False, True])
