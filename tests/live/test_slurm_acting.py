@@ -18,6 +18,9 @@ from .slurm_cluster import SlurmCluster, slurm_cluster, wait_until
 from .slurm_under_test import SlurmUnderTest
 from .test_slurm_observed import book, rows, wait_for_ends
 
+ORDERS = {
+    "cancel": "scancel", "hold": "scontrol hold", "release": "scontrol release", "requeue": "scontrol requeue",
+}  # fmt: skip
 GATE = ("--partition=inbox",)
 
 
@@ -79,7 +82,35 @@ def test_jobs_run_where_the_policy_says(slurm: SlurmCluster, tmp_path: Path) -> 
         parts = rows(daemon, "SELECT job, parts FROM attempts")
         assert len(parts) == 11
         refused = daemon.type("submit", "--", "true")
-        assert refused.returncode == 2 and "use sbatch" in refused.stderr
+        assert refused.returncode == 2 and "use 'sbatch'" in refused.stderr
+
+
+def test_users_name_jobs_as_slurm_does(slurm: SlurmCluster, tmp_path: Path) -> None:
+    """And are told which of Slurm's commands changes them."""
+    for _ in range(20):  # so that no number of ours is one of Slurm's
+        slurm.submit("--hold", does="true")
+    with actor(slurm, tmp_path / "d", "--policy", "fifo") as daemon:
+        array = submit(slurm, "--hold", "--array=3-4", "--nodes=1", "--gpus-per-node=1")
+        runs = submit(slurm, "--nodes=1", "--gpus-per-node=1", seconds=600)
+        wait_for(lambda: {row["job_id"] for row in daemon.rows("queue", "-t", "R")} == {runs})
+        said = {words: daemon.type(*words.split(), f"{array}_4") for words in ORDERS}
+        assert {words: done.stderr for words, done in said.items()} == {
+            words: f"pointsman: this daemon starts jobs that users keep in Slurm: use '{command} {array}_4'\n"
+            for words, command in ORDERS.items()
+        }
+        assert {done.returncode for done in said.values()} == {2}
+        assert daemon.type("explain", f"{array}_4").stdout.startswith(f"job {array}_4: PENDING (JobHeldUser): ")
+        assert f"'scontrol release {array}_4'" in daemon.type("explain", f"{array}_4").stdout
+        assert f"job {array} is an array: name one of its tasks, such as {array}_" in daemon.type("show", array).stderr
+        for ours in ("0", "1", "2"):
+            assert f"there is no job {ours}" in daemon.type("explain", ours).stderr
+            assert f"there is no job {ours}" in daemon.type("whatif", "--cancel", ours).stderr
+        assert f"scontrol show job {runs}" in daemon.type("logs", runs).stderr
+        assert daemon.type("whatif", "--cancel", runs).returncode == 0
+        slurm.call("scancel", runs)
+        wait_for(lambda: [row["job_id"] for row in daemon.rows("history")] == [runs])
+        assert daemon.get(f"/jobs/{runs}")["state"] == "CANCELLED"
+        assert f"job {runs} has ended" in daemon.type("cancel", runs).stderr
 
 
 def test_a_shorter_job_preempts(slurm: SlurmCluster, tmp_path: Path) -> None:
@@ -104,7 +135,7 @@ def test_nodes_with_jobs_of_others_take_none(slurm: SlurmCluster, tmp_path: Path
     with actor(slurm, tmp_path / "d", "--policy", "fifo") as daemon:
         wait_for(lambda: [row["node"] for row in daemon.get("/nodes") if row["state"] == "DRAIN"] == ["gpu2"])
         waits = submit(slurm, "--hold", "--job-name=mine", "--nodes=1", "--gpus-per-node=1")
-        wait_for(lambda: [row["name"] for row in daemon.get("/jobs")] == [f"{waits} mine"])
+        wait_for(lambda: [(row["job_id"], row["name"]) for row in daemon.get("/jobs")] == [(waits, "mine")])
         slurm.call("scancel", waits)
         three = submit(slurm, "--nodes=3", "--gpus-per-node=8")
         wide = submit(slurm, "--nodes=4", "--gpus-per-node=8")
