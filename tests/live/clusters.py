@@ -1,4 +1,4 @@
-"""A cluster of two nodes of four GPUs behind each backend, and programs that do the same on all of them."""
+"""Clusters of nodes of four GPUs behind each backend, and programs that do the same on all of them."""
 
 import sys
 import time
@@ -16,15 +16,28 @@ SHORT, LONG, FAILS, MISSING = "short", "long", "fails", "missing"
 """What a job does: it is done soon, or not for a long time; it leaves with 7; its command does not exist."""
 SOON = Stop(grace_s=0.5)
 WAIT_S = 60.0
+GPUS = 4
+"""Of each node."""
 KINDS = (SHORT, LONG, FAILS, MISSING)
 
 
 class UnderTest(Protocol):
-    """A backend, and how time passes there."""
+    """A backend, how time passes there, and where it differs from others by its nature."""
 
     backend: Backend
+    nodes: tuple[str, ...]
+    """Their names."""
 
-    def launch(self, id_: AttemptId, does: str = SHORT, parts: Parts = (("n0000", 1),)) -> None: ...
+    chooses_gpus: bool
+    """Which of a node's GPUs an attempt has is decided there: it has as many as it was launched for."""
+    lists_what_ended: bool
+    """For a while, even if it may be forgotten."""
+    forgets_what_never_began: bool
+    """An attempt that is stopped before it has begun is absent from then on, as if it had never been launched."""
+
+    def launch(self, id_: AttemptId, does: str = SHORT, masks: tuple[int, ...] = (1,)) -> None:
+        """`masks`: of the GPUs of the first node, the second ..."""
+        ...
 
     def passes(self) -> None:
         """Some time."""
@@ -36,6 +49,10 @@ class UnderTest(Protocol):
 
     def reopened(self) -> None:
         """Whoever asks it is another process from now on."""
+        ...
+
+    def end(self) -> None:
+        """What still runs there is left to itself."""
         ...
 
 
@@ -52,7 +69,41 @@ def wait(cluster: UnderTest, id_: AttemptId, *phases: Phase) -> AttemptFact:
     return one
 
 
-class ShadowCluster:
+def wait_for_end(cluster: UnderTest, id_: AttemptId) -> AttemptFact | None:
+    """Until an attempt that was stopped is over; None if nothing is known of it any more, which may be."""
+    until_s = time.monotonic() + WAIT_S
+    while (one := fact(cluster, id_)) is None or one.phase != Phase.ENDED:
+        if one is None and cluster.forgets_what_never_began:
+            return None
+        assert time.monotonic() < until_s, f"{id_} is {one}"
+        cluster.passes()
+    return one
+
+
+def parts_of(nodes: tuple[str, ...], masks: tuple[int, ...]) -> Parts:
+    """The GPUs that are asked for."""
+    return tuple((node, mask) for node, mask in zip(nodes, masks, strict=False) if mask)
+
+
+def has(cluster: UnderTest, parts: Parts, masks: tuple[int, ...]) -> bool:
+    """Whether these are the GPUs for which an attempt was launched."""
+    wanted = parts_of(cluster.nodes, masks)
+    if cluster.chooses_gpus:
+        return [(node, mask.bit_count()) for node, mask in parts] == [(node, mask.bit_count()) for node, mask in wanted]
+    return parts == wanted
+
+
+class _Alike:
+    """Two nodes; all is as it was asked for, and what is forgotten is gone."""
+
+    nodes = ("n0000", "n0001")
+    chooses_gpus = lists_what_ended = forgets_what_never_began = False
+
+    def end(self) -> None:
+        """Nothing runs there any more."""
+
+
+class ShadowCluster(_Alike):
     """Its clock is stepped. Which job does what is known by its number."""
 
     def __init__(self, folder: Path) -> None:
@@ -60,9 +111,9 @@ class ShadowCluster:
         delays = Delays(always(300), always(100), always(200))
         self.backend = Shadow(load_cluster("2x4"), _Programs(self._does), delays)
 
-    def launch(self, id_: AttemptId, does: str = SHORT, parts: Parts = (("n0000", 1),)) -> None:
+    def launch(self, id_: AttemptId, does: str = SHORT, masks: tuple[int, ...] = (1,)) -> None:
         self._does[id_.job] = does
-        self.backend.launch(Launch(id_, parts))
+        self.backend.launch(Launch(id_, parts_of(self.nodes, masks)))
 
     def passes(self) -> None:
         due_ms = self.backend.next_ms()
@@ -94,7 +145,7 @@ class _Programs(Mapping[int, Program]):
         return len(self._does)
 
 
-class LocalCluster:
+class LocalCluster(_Alike):
     """Processes of this machine."""
 
     def __init__(self, folder: Path) -> None:
@@ -102,7 +153,7 @@ class LocalCluster:
         self._work.mkdir()
         self.backend = Local(load_cluster("2x4"), folder)
 
-    def launch(self, id_: AttemptId, does: str = SHORT, parts: Parts = (("n0000", 1),)) -> None:
+    def launch(self, id_: AttemptId, does: str = SHORT, masks: tuple[int, ...] = (1,)) -> None:
         note = f"open('{self._work}/{id_.job}', 'a').write('x')"
         texts = {
             SHORT: f"import time; time.sleep(0.1); {note}",
@@ -110,7 +161,7 @@ class LocalCluster:
             FAILS: f"{note}; raise SystemExit(7)",
         }
         command = (sys.executable, "-I", "-S", "-c", texts[does]) if does in texts else ("no-such-command",)
-        self.backend.launch(Launch(id_, parts, command))
+        self.backend.launch(Launch(id_, parts_of(self.nodes, masks), command))
 
     def passes(self) -> None:
         time.sleep(0.02)

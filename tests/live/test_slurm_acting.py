@@ -16,10 +16,15 @@ from pointsman.live.backends.slurm.commands import Answer, Commands
 from pointsman.types import NodeState
 from tests.cli.command import pointsman
 
+from .clusters import LONG, SOON, wait
 from .daemons import RunningDaemon, wait_for
 from .slurm_cluster import SlurmCluster, slurm_cluster, wait_until
+from .slurm_under_test import SlurmUnderTest
 from .test_slurm_observed import book, rows, wait_for_ends
 
+ORDERS = {
+    "cancel": "scancel", "hold": "scontrol hold", "release": "scontrol release", "requeue": "scontrol requeue",
+}  # fmt: skip
 GATE = ("--partition=inbox",)
 
 
@@ -81,7 +86,35 @@ def test_jobs_run_where_the_policy_says(slurm: SlurmCluster, tmp_path: Path) -> 
         parts = rows(daemon, "SELECT job, parts FROM attempts")
         assert len(parts) == 11
         refused = daemon.type("submit", "--", "true")
-        assert refused.returncode == 2 and "use sbatch" in refused.stderr
+        assert refused.returncode == 2 and "use 'sbatch'" in refused.stderr
+
+
+def test_users_name_jobs_as_slurm_does(slurm: SlurmCluster, tmp_path: Path) -> None:
+    """And are told which of Slurm's commands changes them."""
+    for _ in range(20):  # so that no number of ours is one of Slurm's
+        slurm.submit("--hold", does="true")
+    with actor(slurm, tmp_path / "d", "--policy", "fifo") as daemon:
+        array = submit(slurm, "--hold", "--array=3-4", "--nodes=1", "--gpus-per-node=1")
+        runs = submit(slurm, "--nodes=1", "--gpus-per-node=1", seconds=600)
+        wait_for(lambda: {row["job_id"] for row in daemon.rows("queue", "-t", "R")} == {runs})
+        said = {words: daemon.type(*words.split(), f"{array}_4") for words in ORDERS}
+        assert {words: done.stderr for words, done in said.items()} == {
+            words: f"pointsman: this daemon starts jobs that users keep in Slurm: use '{command} {array}_4'\n"
+            for words, command in ORDERS.items()
+        }
+        assert {done.returncode for done in said.values()} == {2}
+        assert daemon.type("explain", f"{array}_4").stdout.startswith(f"job {array}_4: PENDING (JobHeldUser): ")
+        assert f"'scontrol release {array}_4'" in daemon.type("explain", f"{array}_4").stdout
+        assert f"job {array} is an array: name one of its tasks, such as {array}_" in daemon.type("show", array).stderr
+        for ours in ("0", "1", "2"):
+            assert f"there is no job {ours}" in daemon.type("explain", ours).stderr
+            assert f"there is no job {ours}" in daemon.type("whatif", "--cancel", ours).stderr
+        assert f"scontrol show job {runs}" in daemon.type("logs", runs).stderr
+        assert daemon.type("whatif", "--cancel", runs).returncode == 0
+        slurm.call("scancel", runs)
+        wait_for(lambda: [row["job_id"] for row in daemon.rows("history")] == [runs])
+        assert daemon.get(f"/jobs/{runs}")["state"] == "CANCELLED"
+        assert f"job {runs} has ended" in daemon.type("cancel", runs).stderr
 
 
 def test_a_job_starts_at_the_look_that_sees_it(slurm: SlurmCluster, tmp_path: Path) -> None:
@@ -115,7 +148,7 @@ def test_nodes_with_jobs_of_others_take_none(slurm: SlurmCluster, tmp_path: Path
     with actor(slurm, tmp_path / "d", "--policy", "fifo") as daemon:
         wait_for(lambda: [row["node"] for row in daemon.get("/nodes") if row["state"] == "DRAIN"] == ["gpu2"])
         waits = submit(slurm, "--hold", "--job-name=mine", "--nodes=1", "--gpus-per-node=1")
-        wait_for(lambda: [row["name"] for row in daemon.get("/jobs")] == [f"{waits} mine"])
+        wait_for(lambda: [(row["job_id"], row["name"]) for row in daemon.get("/jobs")] == [(waits, "mine")])
         slurm.call("scancel", waits)
         three = submit(slurm, "--nodes=3", "--gpus-per-node=8")
         wide = submit(slurm, "--nodes=4", "--gpus-per-node=8")
@@ -183,6 +216,24 @@ def test_daemons_and_controllers_may_die(slurm: SlurmCluster, tmp_path: Path, ki
         if not kills_controller:
             assert len(done) == len(jobs)
             assert {found[job]["state"] for job in jobs} == {"COMPLETED"}
+
+
+def test_what_was_requeued_starts_in_a_later_second(slurm: SlurmCluster, tmp_path: Path) -> None:
+    """In the same one its node would refuse it, and Slurm would end it."""
+    cluster = SlurmUnderTest(tmp_path, slurm)
+    for attempt in range(1, 5):
+        cluster.launch(AttemptId(1, attempt), LONG)
+        wait(cluster, AttemptId(1, attempt), Phase.RUNNING)
+        if attempt > 1:
+            seen = cluster.backend.look()
+            assert seen is not None
+            (job,) = [job for job in seen.jobs if job.phase == Phase.RUNNING]
+            assert job.start_unix_s is not None and job.submit_unix_s is not None
+            assert job.start_unix_s > job.submit_unix_s
+        time.sleep(1.0 - time.time() % 1.0)
+        cluster.backend.stop(AttemptId(1, attempt), SOON)
+        wait(cluster, AttemptId(1, attempt), Phase.ENDED)
+    cluster.end()
 
 
 @pytest.mark.parametrize("dies", [False, True])

@@ -81,7 +81,12 @@ def test_what_slurm_does_is_in_the_book(slurm: SlurmCluster, tmp_path: Path) -> 
         deciding = json.loads(rows(daemon, "SELECT value FROM meta WHERE key = 'deciding'")[0]["value"])
         assert deciding["options"]["overheads"]["start_s"] == 0, "what Slurm's jobs run includes their starts"
         refused = daemon.type("submit", "--", "true")
-        assert refused.returncode == 2 and "only observes Slurm" in refused.stderr
+        assert refused.returncode == 2 and "only observes Slurm, and changes nothing: use 'sbatch'" in refused.stderr
+        waits = slurm.submit("--hold", "--nodes=1", "--gpus-per-node=1")
+        wait_for(lambda: [row["job_id"] for row in daemon.rows("queue")] == [waits])
+        assert f"use 'scancel {waits}'" in daemon.type("cancel", waits).stderr
+        drains = daemon.type("drain", "gpu1").stderr
+        assert "use 'scontrol update NodeName=gpu1 State=DRAIN Reason=TEXT'" in drains
 
 
 def test_daemons_and_controllers_may_die(slurm: SlurmCluster, tmp_path: Path) -> None:

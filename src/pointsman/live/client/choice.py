@@ -50,12 +50,12 @@ def own_name() -> str:
         return str(os.getuid())
 
 
-def numbers_chosen(rows: list[Row], arguments: argparse.Namespace) -> list[int]:
+def ids_chosen(rows: list[Row], arguments: argparse.Namespace) -> list[str]:
     """The ids of those that are meant, of the jobs that are named if any are; states alone mean one's own jobs.
 
     Raises:
         UsageError: there is no such state.
     """
     arguments.me |= arguments.user is None and not arguments.jobs
-    found = [row["job_id"] for row in chosen(rows, arguments)]
-    return [number for number in found if number in arguments.jobs or not arguments.jobs]
+    found = [str(row["job_id"]) for row in chosen(rows, arguments)]
+    return [id_ for id_ in found if id_ in arguments.jobs or not arguments.jobs]

@@ -131,7 +131,8 @@ def show_answer(answer: Row, format: str) -> None:
         print("first decisions that differ, in one of the futures:")
     for one in answer["decisions"]:
         whose = "as things are" if one["only"] == "now" else "if this were done"
-        print(f"in {duration(one['in_s'])}: {one['verb']} {one['job_id']}, only {whose}")
+        which = "the job asked about" if one["job_id"] is None else one["job_id"]
+        print(f"in {duration(one['in_s'])}: {one['verb']} {which}, only {whose}")
 
 
 _CHANGES: Final[Sequence[Column]] = (

@@ -15,7 +15,7 @@ from typing import Any, Final
 from pointsman.errors import BackendError, InputError, PointsmanError, UsageError
 from pointsman.inputs.durations import parse_duration_s
 from pointsman.live.client import VERBS
-from pointsman.live.client.choice import add_states, add_users, chosen, numbers_chosen, own_name
+from pointsman.live.client.choice import add_states, add_users, chosen, ids_chosen, own_name
 from pointsman.live.client.connection import Refused, call, quoted
 from pointsman.live.client.options import Parser, add_options, submission, supposed, whole_name
 from pointsman.live.client.show import HISTORY, IN_QUEUE, NODES, QUEUE, STARTS, show, show_answer, show_one
@@ -86,7 +86,7 @@ def nodes(arguments: argparse.Namespace) -> int:
 
 def show_job(arguments: argparse.Namespace) -> int:
     """Print all that is known of a job."""
-    row = call("GET", f"/jobs/{arguments.job}")
+    row = call("GET", f"/jobs/{quoted(arguments.job)}")
     row.pop("environment", None)
     show_one(row, arguments.format)
     return 0
@@ -94,7 +94,7 @@ def show_job(arguments: argparse.Namespace) -> int:
 
 def explain(arguments: argparse.Namespace) -> int:
     """Say why a job waits."""
-    row = call("GET", f"/jobs/{arguments.job}/explain", timeout_s=FORETELLING_S)
+    row = call("GET", f"/jobs/{quoted(arguments.job)}/explain", timeout_s=FORETELLING_S)
     reason = f" ({row['reason']})" if row["reason"] else ""
     if arguments.format == "json":
         show_one(row, "json")
@@ -134,11 +134,11 @@ def _order(verb: str) -> Callable[[argparse.Namespace], int]:
     return lambda arguments: _order_each(verb, arguments.jobs)
 
 
-def _order_each(verb: str, jobs: Sequence[int]) -> int:
+def _order_each(verb: str, jobs: Sequence[str]) -> int:
     code = 0
     for job in jobs:
         try:
-            call("POST", f"/jobs/{job}/{verb}")
+            call("POST", f"/jobs/{quoted(job)}/{verb}")
         except Refused as error:
             print(f"pointsman: {error}", file=sys.stderr)
             code = error.exit_code
@@ -148,7 +148,7 @@ def _order_each(verb: str, jobs: Sequence[int]) -> int:
 def cancel(arguments: argparse.Namespace) -> int:
     """Cancel jobs by their ids, or those of users and in states."""
     if arguments.me or arguments.user is not None or arguments.states is not None:
-        return _order_each("cancel", numbers_chosen(call("GET", "/jobs"), arguments))
+        return _order_each("cancel", ids_chosen(call("GET", "/jobs"), arguments))
     if not arguments.jobs:
         raise UsageError("name jobs, or say which: --me, --user, --states")
     return _order_each("cancel", arguments.jobs)
@@ -170,7 +170,7 @@ def logs(arguments: argparse.Namespace) -> int:
     if arguments.follow:
         _follow(arguments.job)
         return 0
-    row = call("GET", f"/jobs/{arguments.job}")
+    row = call("GET", f"/jobs/{quoted(arguments.job)}")
     _print_from(_output(row), 0)
     return 0
 
@@ -178,14 +178,16 @@ def logs(arguments: argparse.Namespace) -> int:
 def _output(row: dict[str, Any]) -> Path:
     if "output" not in row:
         raise UsageError(f"job {row['job_id']} is another user's")
+    if not row["output"]:
+        raise UsageError(f"Slurm knows where its jobs write: 'scontrol show job {row['job_id']}' prints StdOut")
     return Path(row["output"])
 
 
-def _follow(number: int) -> dict[str, Any]:
+def _follow(id_: int | str) -> dict[str, Any]:
     """Print a job's output as it comes, until the job has ended; what is known of it then."""
     at: dict[Path, int] = {}
     while True:
-        row = _patiently(number)
+        row = _patiently(id_)
         if row["attempts"]:
             path = _output(row)
             if path.exists():
@@ -195,12 +197,12 @@ def _follow(number: int) -> dict[str, Any]:
         time.sleep(POLL_S)
 
 
-def _patiently(number: int) -> dict[str, Any]:
+def _patiently(id_: int | str) -> dict[str, Any]:
     """What is known of a job; a daemon that is started anew is waited for."""
     until_s = time.monotonic() + AWAY_S
     while True:
         try:
-            return call("GET", f"/jobs/{number}")
+            return call("GET", f"/jobs/{quoted(str(id_))}")
         except BackendError:
             if time.monotonic() > until_s:
                 raise
@@ -259,18 +261,18 @@ def parser(verb: str) -> argparse.ArgumentParser:
             "-n", "--most", type=int, default=100, metavar="N", help="maximum number of jobs (default 100)"
         )
     if action in (show_job, explain, logs):
-        made.add_argument("job", type=int, metavar="JOB", help="job id")
+        made.add_argument("job", metavar="JOB", help="job id")
     if action is logs:
         made.add_argument("-f", "--follow", action="store_true", help="print what comes until the job has ended")
     if verb in ("cancel", "hold", "release", "requeue"):
-        made.add_argument("jobs", type=int, nargs="*" if action is cancel else "+", metavar="JOB", help="job id")
+        made.add_argument("jobs", nargs="*" if action is cancel else "+", metavar="JOB", help="job id")
     if verb in ("drain", "resume"):
         made.add_argument("nodes", nargs="+", metavar="NODE", help="node, or nodes as in n[1-4,7]")
     if action is whatif:
         made.add_argument("--policy", metavar="NAME", help="another policy decides")
         made.add_argument("--set", action="append", metavar="PARAM=VALUE", help="parameter of that policy; repeatable")
         made.add_argument("--drain", action="append", metavar="NODE", help="nodes take no new jobs; repeatable")
-        made.add_argument("--cancel", action="append", type=int, metavar="JOB", help="a job is cancelled; repeatable")
+        made.add_argument("--cancel", action="append", metavar="JOB", help="a job is cancelled; repeatable")
         made.add_argument("--submit", action="append", metavar="OPTIONS", help="a job comes, as in '-G 8 -t 2h'")
     if verb == "drain":
         made.add_argument("--reason", metavar="TEXT", help="why")

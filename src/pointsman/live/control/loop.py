@@ -235,7 +235,8 @@ class ControlLoop:
 
     def why_held(self, job: int) -> str:
         """Why a job that is held is, and what ends that."""
-        return f"it is held by its user ('pointsman release {job}')"
+        shown = self.jobs[job].shown
+        return f"it is held by its user ('{f'scontrol release {shown}' if shown else f'pointsman release {job}'}')"
 
     # -- what is decided, and done ------------------------------------------------------------------------
 

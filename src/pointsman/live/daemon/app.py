@@ -21,6 +21,7 @@ from pointsman.live.daemon.answers import answered
 from pointsman.live.daemon.daemon import Daemon, NoSuchJob, TooMany
 from pointsman.live.daemon.explanations import Explanations
 from pointsman.live.daemon.forecaster import Forecaster
+from pointsman.live.daemon.job_ids import JobIds
 from pointsman.live.daemon.metrics import exposition
 from pointsman.live.daemon.peers import Peer
 from pointsman.live.daemon.submission import CONTROLS, Submission
@@ -46,10 +47,8 @@ _MAY_HAVE: Final = {
 _STATUS: Final = {NoSuchJob: 404, TooMany: 429, UsageError: 400, InputError: 422, BackendError: 503}
 
 
-Number = Annotated[int, Path(ge=0, le=1 << 53)]
-"""The number of a job."""
-
-
+Id = Annotated[str, StringConstraints(min_length=1, max_length=64)]
+"""What users call a job."""
 Nodes = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
 """Names, as Slurm writes lists of them."""
 
@@ -93,17 +92,22 @@ class Supposed(BaseModel):
 
     chosen: Chosen | None = None
     drain: list[Nodes] = Field([], max_length=1_000)
-    cancel: list[int] = Field([], max_length=10_000)
+    cancel: list[int | Id] = Field([], max_length=10_000)
     submit: list[Submission] = Field([], max_length=100)
 
 
 def api(daemon: Daemon, forecaster: Forecaster, operators: frozenset[int]) -> FastAPI:
     """The application; users with `operators`' numbers may do everything."""
     app = FastAPI(title="Pointsman", version=__version__, docs_url=None, redoc_url=None)
-    views, one_by_one = Views(daemon), Lock()
-    explanations = Explanations(views)
+    views, ids, one_by_one = Views(daemon), JobIds(daemon), Lock()
+    explanations = Explanations(views, ids)
     known_nodes = frozenset(daemon.node_names)
     asking = Annotated[Peer, Depends(_peer)]
+
+    async def number_of(job: Annotated[Id, Path()]) -> int:
+        return ids.number_of(job)
+
+    asked = Annotated[int, Depends(number_of)]
 
     def operator(peer: Peer) -> None:
         if peer.uid not in operators:
@@ -111,9 +115,9 @@ def api(daemon: Daemon, forecaster: Forecaster, operators: frozenset[int]) -> Fa
 
     def owner(peer: Peer, number: int) -> None:
         job = daemon.loop.jobs.get(number)
-        uid = job.uid if job else _owner_of_ended(daemon, number)
+        uid = job.uid if job else views.job(number)["uid"]
         if peer.uid not in operators and peer.uid != uid:
-            raise Forbidden(f"job {number} is another user's")
+            raise Forbidden(f"job {ids.id_of(number)} is another user's")
 
     @app.get("/healthz")
     async def healthz() -> str:
@@ -146,25 +150,21 @@ def api(daemon: Daemon, forecaster: Forecaster, operators: frozenset[int]) -> Fa
         with one_by_one:  # in a thread of its own: it may be long
             return _list_response(views.history(min(max(most, 1), 100_000), user))
 
-    @app.get("/api/v1/jobs/{number}")
-    async def job(number: Number, peer: asking) -> Row:
+    @app.get("/api/v1/jobs/{job}")
+    async def show(number: asked, peer: asking) -> Row:
         found = views.job(number)
-        if found is None:
-            raise NoSuchJob(f"there is no job {number}")
         mine = peer.uid in operators or peer.uid == found["uid"]
         if mine:
             return found
         found["attempts"] = [one | {"detail": ""} for one in found["attempts"]]
         return {k: v for k, v in found.items() if k not in ("command", "environment", "output", "folder")}
 
-    @app.get("/api/v1/jobs/{number}/explain")
-    async def explain(number: Number) -> Row:
+    @app.get("/api/v1/jobs/{job}/explain")
+    async def explain(number: asked) -> Row:
         found = explanations.explain(number)
         if found is None:
             ended = views.job(number)
-            if ended is None:
-                raise NoSuchJob(f"there is no job {number}")
-            return {"job_id": number, "state": ended["state"], "reason": "", "said": "it has ended"}
+            return {"job_id": ended["job_id"], "state": ended["state"], "reason": "", "said": "it has ended"}
         if found["state"] != "PENDING" or found["reason"] == HELD:
             return found
         try:
@@ -177,18 +177,19 @@ def api(daemon: Daemon, forecaster: Forecaster, operators: frozenset[int]) -> Fa
 
     @app.post("/api/v1/whatif")
     async def what_if(supposed: Supposed, peer: asking) -> Row:
-        return answered(await forecaster.what_if(change(supposed, peer), peer.uid), daemon.loop.jobs)
+        return answered(await forecaster.what_if(change(supposed, peer), peer.uid), daemon.loop.jobs, ids.id_of)
 
     def change(supposed: Supposed, peer: Peer) -> Change:
         chosen = supposed.chosen
         if chosen is not None and peer.uid not in (0, os.getuid()):
             _check_names_no_file(chosen)
-        if gone := [job for job in supposed.cancel if job not in daemon.loop.jobs]:
+        cancelled = {ids.number_of(str(id_)): id_ for id_ in supposed.cancel}
+        if gone := [id_ for number, id_ in cancelled.items() if number not in daemon.loop.jobs]:
             raise NoSuchJob(f"there is no job {gone[0]} in the queue")
         return Change(
             deciding(chosen) if chosen else None,
             tuple(daemon.node_names.index(node) for nodes in supposed.drain for node in expand_names(nodes)),
-            tuple(supposed.cancel),
+            tuple(cancelled),
             tuple(submission.supposed(peer.uid) for submission in supposed.submit),
         )
 
@@ -204,17 +205,19 @@ def api(daemon: Daemon, forecaster: Forecaster, operators: frozenset[int]) -> Fa
             raise UsageError(f"there is no node {unknown[0]!r:.60}")
         return names
 
-    @app.post("/api/v1/jobs/{number}/{verb}")
-    async def order(number: Number, verb: Verb, peer: asking) -> Row:
+    @app.post("/api/v1/jobs/{job}/{verb}")
+    async def order(number: asked, verb: Verb, peer: asking) -> Row:
         owner(peer, number)
         if number not in daemon.loop.jobs:
-            raise UsageError(f"job {number} has ended")
+            raise UsageError(f"job {ids.id_of(number)} has ended")
+        wanted = JobOrder(verb, number, peer.uid)
+        daemon.check_takes(wanted)
         if verb is Verb.HOLD and daemon.loop.attempt_of(number) is not None:
             raise UsageError(f"job {number} holds GPUs; requeue or cancel it instead")
         if verb is Verb.REQUEUE and daemon.loop.attempt_of(number) is None:
             raise UsageError(f"job {number} is pending")
-        await daemon.order(JobOrder(verb, number, peer.uid))
-        return views.job(number) or {}
+        await daemon.order(wanted)
+        return views.job(number)
 
     @app.get("/api/v1/nodes")
     async def nodes() -> list[Row]:
@@ -272,13 +275,6 @@ def _check_names_no_file(chosen: Chosen) -> None:
 
 def _peer(request: Request) -> Peer:
     return request.state.peer
-
-
-def _owner_of_ended(daemon: Daemon, number: int) -> int:
-    record = daemon.store.archive.record_of_job(number)
-    if record is None:
-        raise NoSuchJob(f"there is no job {number}")
-    return int(record["uid"])
 
 
 def _say_errors(app: FastAPI) -> None:

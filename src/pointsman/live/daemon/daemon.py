@@ -18,7 +18,7 @@ from pointsman.live.control.loop import ControlLoop
 from pointsman.live.control.orders import Order
 from pointsman.live.control.recovery import going_on, recovered
 from pointsman.live.control.succession import go_on_in, grow_in_place, successor
-from pointsman.live.daemon.setting import DECIDING, RUN, SIMULATED, SORT, SORTS, Setting
+from pointsman.live.daemon.setting import ACTED, DECIDING, OBSERVED, RUN, SIMULATED, SORT, SORTS, Setting
 from pointsman.live.daemon.submission import Submission, is_known, user_name
 from pointsman.live.daemon.watchdog import Watchdog, was_hung
 from pointsman.live.records.job import Job
@@ -171,7 +171,7 @@ class Daemon:
         which no job is left need not fit this cluster.
         """
         alive = self.store.alive_jobs()
-        self.roster = roster_of(cluster, deciding, {id_: job.kind for id_, job in alive.items()})
+        self.roster = roster_of(cluster, deciding, {job.shown or id_: job.kind for id_, job in alive.items()})
         world = self.roster.world()
         asks = {id_: self.roster.asked_anew(job.ask, job.kind, job.limit_ms) for id_, job in alive.items()}
         take_kept_seats(self.store, world, asks, self.node_names)
@@ -202,8 +202,25 @@ class Daemon:
         self._coming[uid] += 1
         return await self._sent(_Letter(submission, uid))
 
+    @property
+    def is_beside_another(self) -> bool:
+        """Whether its jobs are another scheduler's, which has its own numbers for them."""
+        return self.sort in (OBSERVED, ACTED)
+
+    def check_takes(self, order: Order) -> None:
+        """That it takes orders of this sort.
+
+        Raises:
+            UsageError: it does not; which command is to be used instead.
+        """
+
     async def order(self, order: Order) -> None:
-        """Something is wanted of a job or a node that is there; returns once that is kept."""
+        """Something is wanted of a job or a node that is there; returns once that is kept.
+
+        Raises:
+            UsageError: it does not take such orders.
+        """
+        self.check_takes(order)
         await self._sent(_Letter(order=order))
 
     async def _sent(self, letter: _Letter) -> int:

@@ -7,6 +7,7 @@ from pointsman.explain.pending import Names, explain_now
 from pointsman.inputs.durations import duration
 from pointsman.inputs.messages import counted
 from pointsman.live.daemon.forecaster import Foretold
+from pointsman.live.daemon.job_ids import JobIds
 from pointsman.live.daemon.views import HELD, PAUSED, Row, Views
 from pointsman.live.forecast.calibration import Start
 from pointsman.live.records.book import Cause
@@ -18,8 +19,8 @@ _RANGE = ("early", "expected", "late")
 class Explanations:
     """Explains jobs that have not ended."""
 
-    def __init__(self, views: Views) -> None:
-        self._views, self._daemon = views, views.daemon
+    def __init__(self, views: Views, ids: JobIds) -> None:
+        self._views, self._daemon, self._ids = views, views.daemon, ids
 
     def explain(self, number: int) -> Row | None:
         """What a job that has not ended is doing, or waiting for; None if there is none."""
@@ -29,10 +30,10 @@ class Explanations:
         row = self._explain(number)
         share = self._daemon.backend.progress(number)
         done = "" if share is None else f"; it says that {share:.0%} of its work is done"
-        return row | {"job_id": number, "said": row["said"] + self._describe_preemption(number) + done}
+        return row | {"job_id": self._ids.id_of(number), "said": row["said"] + self._describe_preemption(number) + done}
 
     def _explain(self, number: int) -> Row:
-        loop, names = self._daemon.loop, Names(str, self._views.instant)
+        loop, names = self._daemon.loop, Names(lambda row: str(self._ids.id_of(row)), self._views.instant)
         if number in loop.held:
             return {"state": "PENDING", "reason": HELD, "said": loop.why_held(number)}
         if (pause := loop.pauses.of(number)) is not None:
@@ -65,12 +66,12 @@ class Explanations:
     def starts(self, foretold: Foretold) -> list[Row]:
         """The jobs that wait, with when they will start, the first first."""
         rows = []
-        for row in self._views.queue():
-            start = foretold.starts.get(row["job_id"])
+        for number, row in self._views.queue_by_number().items():
+            start = foretold.starts.get(number)
             if row["state"] == "PENDING":
                 times = start or Start(math.inf, math.inf, math.inf)
-                rows.append((times.likely_ms, row | self._range_s(foretold, times)))
-        return [row for _, row in sorted(rows, key=lambda pair: (pair[0], pair[1]["job_id"]))]
+                rows.append((times.likely_ms, number, row | self._range_s(foretold, times)))
+        return [row for _, _, row in sorted(rows, key=lambda one: one[:2])]
 
     def _range_s(self, foretold: Foretold, start: Start) -> Row:
         at_ms = [foretold.at_ms + round(ms) if math.isfinite(ms) else None for ms in start[:3]]

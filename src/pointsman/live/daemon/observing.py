@@ -3,17 +3,18 @@
 import asyncio
 from collections.abc import Coroutine, Mapping
 from dataclasses import replace
-from typing import Any, Final, NoReturn, Protocol
+from typing import Any, Final, Protocol
 
 from pointsman.cluster import Cluster
 from pointsman.engine.sdk.live import STARTS_INCLUDED
 from pointsman.errors import PointsmanError, RunError, UsageError
 from pointsman.live.backends.facts import Refused, Unsure
 from pointsman.live.control.alarms import Alarms
-from pointsman.live.control.orders import Order
+from pointsman.live.control.orders import JobOrder, Order
 from pointsman.live.daemon.daemon import Daemon
 from pointsman.live.daemon.forecaster import Forecaster
 from pointsman.live.daemon.setting import OBSERVED, Setting
+from pointsman.live.daemon.slurm.instead import SUBMIT, refuse
 from pointsman.live.daemon.submission import Submission
 from pointsman.live.forecast.whatif import Change
 from pointsman.live.observe.advising import Advised, Adviser, hand_back
@@ -100,14 +101,17 @@ class ObservingDaemon(Daemon):
         return replace(super()._resolve_deciding(last), observes=self.setting.observes)
 
     async def submit(self, submission: Submission, uid: int) -> int:
-        self._refuse()
+        raise UsageError(f"this daemon {self._does}: use '{SUBMIT}'")
 
-    async def order(self, order: Order) -> None:
-        self._refuse()
+    def check_takes(self, order: Order) -> None:
+        refuse(order, self.loop.jobs[order.job].shown if isinstance(order, JobOrder) else "", self._does)
 
-    def _refuse(self) -> NoReturn:
+    @property
+    def _does(self) -> str:
         title = self.watching.title
-        raise UsageError(f"this daemon only observes {title}, and changes nothing: use the commands of {title}")
+        if self.setting.advises is None:
+            return f"only observes {title}, and changes nothing"
+        return f"only changes priorities of {title}'s jobs"
 
     def beside(self, forecaster: Forecaster) -> list[Coroutine[Any, Any, None]]:
         """What it does besides turns."""

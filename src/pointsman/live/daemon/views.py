@@ -12,6 +12,7 @@ from pointsman.errors import UsageError
 from pointsman.explain.room import Room
 from pointsman.live.backends.facts import AttemptId, Parts, gpus_in, output_name
 from pointsman.live.daemon.daemon import Daemon
+from pointsman.live.daemon.job_ids import id_of
 from pointsman.live.daemon.submission import user_name, user_number
 from pointsman.live.records.archive import reading
 from pointsman.live.records.book import Attempt, Cause, Stage
@@ -48,15 +49,19 @@ class Views:
 
     def queue(self) -> list[Row]:
         """Jobs that have not ended: those that run first, then in the order of submission."""
+        return [*self.queue_by_number().values()]
+
+    def queue_by_number(self) -> dict[int, Row]:
+        """The queue by our numbers."""
         loop, now_ms, asked_of = self.daemon.loop, self.daemon.clock.now_ms(), self._asked_of
         self._asked_of = {k: asked_of.get(k) or self._request_of(k, job) for k, job in loop.jobs.items()}
         attempts = {k: attempt for k in sorted(loop.jobs) if (attempt := loop.attempt_of(k)) is not None}
         pending = sorted(loop.jobs.keys() - attempts.keys())
         reasons = self.reasons(pending)
-        return [
-            *(self._asked_of[k] | self._holds(attempt, now_ms) for k, attempt in attempts.items()),
-            *(self._asked_of[k] | _WAITS | {"reason": reasons.get(k, "Priority")} for k in pending),
-        ]
+        return {
+            **{k: self._asked_of[k] | self._holds(attempt, now_ms) for k, attempt in attempts.items()},
+            **{k: self._asked_of[k] | _WAITS | {"reason": reasons.get(k, "Priority")} for k in pending},
+        }
 
     def columns_of_queue(self, names: Sequence[str]) -> list[list[Any]]:
         """The queue by columns: of each job only what is named, in that order.
@@ -85,8 +90,8 @@ class Views:
     def _request_of(self, number: int, job: Job) -> Row:
         kind = job.kind
         return {
-            "job_id": number,
-            "name": f"{job.shown} {job.name}" if job.shown else job.name,  # by which its own scheduler knows it
+            "job_id": id_of(number, job),
+            "name": job.name,
             "user": kind.user or user_name(job.uid),
             "partition": kind.partition or "",
             "queue": kind.queue or "",
@@ -112,11 +117,10 @@ class Views:
             reasons[job] = by_class[cls]
         return reasons
 
-    def job(self, number: int) -> Row | None:
-        """All that is known of one job; None if there is none."""
+    def job(self, number: int) -> Row:
+        """All that is known of one job, which there is."""
         record = self.daemon.store.archive.record_of_job(number)
-        if record is None:
-            return None
+        assert record is not None
         job = job_of(record["spec"])
         attempts = [self._attempt_row(row) for row in self.daemon.store.archive.attempts_of([number])[number]]
         row = self._request_of(number, job)
@@ -162,9 +166,9 @@ class Views:
         """
         with reading(self.daemon.store.path) as archive:
             ended = archive.ended_jobs(most, None if user is None else user_number(user))
-            rows = [self._ended_row(record) for record in ended]
-            attempts = archive.attempts_of([row["job_id"] for row in rows])
-        return [row | self._of_attempts(row, attempts[row["job_id"]]) for row in rows]
+            rows = {record["id"]: self._ended_row(record) for record in ended}
+            attempts = archive.attempts_of([*rows])
+        return [row | self._of_attempts(row, attempts[number]) for number, row in rows.items()]
 
     def _ended_row(self, record: Any) -> Row:
         return self._request_of(record["id"], job_of(record["spec"])) | {
@@ -267,6 +271,8 @@ def nodes_asked(kind: Kind, widest: int) -> int:
 
 
 def output_of(job: Job, number: int, attempt: int) -> str:
-    """The file to which its last attempt writes."""
+    """The file to which its last attempt writes; nothing if another scheduler runs it."""
+    if job.shown:
+        return ""  # its own scheduler knows
     name = output_name(job.output, AttemptId(number, attempt))
     return name if name.startswith("/") else f"{job.folder.rstrip('/')}/{name}"

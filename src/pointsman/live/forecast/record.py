@@ -32,7 +32,7 @@ ORDER BY id
 _PROMISED: Final = """
 SELECT likely_ms, scale_ms, started_ms, end_ms FROM promises JOIN jobs ON id = promises.job
 LEFT JOIN attempts ON attempts.job = id AND attempt = 1
-WHERE scale_ms IS NOT NULL AND likely_ms IS NOT NULL ORDER BY id DESC LIMIT ?
+WHERE scale_ms IS NOT NULL AND likely_ms IS NOT NULL ORDER BY promises.job DESC LIMIT ?
 """
 _THERE: Final = "SELECT id, spec FROM jobs WHERE id IN (SELECT value FROM json_each(?))"
 

@@ -14,6 +14,7 @@ _LAST: Final = """
 SELECT * FROM jobs WHERE end_ms IS NOT NULL AND (:uid IS NULL OR uid = :uid) ORDER BY end_ms DESC, id DESC LIMIT :most
 """
 _ATTEMPTS: Final = "SELECT * FROM attempts WHERE job IN ({}) ORDER BY job, attempt"
+_SHOWN: Final = "SELECT max(id) FROM jobs WHERE request_key >= ? AND request_key < ?"
 _AT_ONCE: Final = 500
 
 
@@ -26,6 +27,11 @@ class Archive:
     def record_of_job(self, id_: int) -> sqlite3.Row | None:
         """Its row in the table."""
         return self._connection.execute("SELECT * FROM jobs WHERE id = ?", (id_,)).fetchone()
+
+    def last_job_shown_as(self, shown: str) -> int | None:
+        """The last job that another scheduler called so; None if there was none."""
+        begin = f"{shown}@"  # with which its key begins
+        return self._connection.execute(_SHOWN, (begin, f"{shown}{chr(ord('@') + 1)}")).fetchone()[0]
 
     def ended_jobs(self, most: int, uid: int | None) -> Iterator[sqlite3.Row]:
         """The last `most` jobs that have ended, of one user or of all, the last first, one by one: each has the

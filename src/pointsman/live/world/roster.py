@@ -137,7 +137,7 @@ class Roster:
         return like._replace(neg_priority=ask.neg_priority, pinned=ask.pinned)
 
 
-def roster_of(cluster: Cluster, deciding: Deciding, jobs: Mapping[int, Kind]) -> Roster:
+def roster_of(cluster: Cluster, deciding: Deciding, jobs: Mapping[int | str, Kind]) -> Roster:
     """One that knows the kinds of these jobs, by their ids.
 
     Raises:

@@ -8,7 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -20,6 +20,7 @@ from pointsman.live.backends.facts import (
     Launch,
     NodeFact,
     Observation,
+    Parts,
     Phase,
     Refused,
     Stop,
@@ -30,7 +31,7 @@ from pointsman.live.backends.slurm.array_tasks import task_ids
 from pointsman.live.backends.slurm.changes import cancel, move, release, requeue_and_hold
 from pointsman.live.backends.slurm.commands import Commands
 from pointsman.live.backends.slurm.reader import Reader
-from pointsman.live.backends.slurm.records import SlurmJob, SlurmNode, Snapshot
+from pointsman.live.backends.slurm.records import NodeGpus, SlurmJob, SlurmNode, Snapshot
 from pointsman.live.backends.slurm.states import state_of_end
 from pointsman.types import NodeState
 
@@ -134,15 +135,35 @@ class SlurmBackend:
 
     def launch(self, launch: Launch) -> None:
         (id_,) = launch.command
+        if any(mark.attempt == launch.id and not self.is_at_gate(job) for mark, job in self._marked):
+            return  # it is there, or has ended
         job = self._job(id_)
         mark = Mark(launch.id, job.restarts)
-        if self.mark_of(job) == mark and not self.is_at_gate(job):
-            return  # it is there
         comment = f"pointsman:{self._store}:{launch.id.job}:{launch.id.attempt}:{job.restarts}"
-        self._launched[id_] = mark
-        move(self._commands, id_, self.partitions.target, [node for node, _ in launch.parts], comment)
+        launched = mark, replace(job, partitions=(self.partitions.target,), admin_comment=comment)
+        before, self._launched[id_] = self._launched.get(id_), mark
+        self._marked.append(launched)  # it may be there from now on, even if no answer comes
+        try:
+            move(self._commands, id_, self.partitions.target, [node for node, _ in launch.parts], comment)
+        except Refused:
+            if self._was_moved(id_, mark):  # by a request of which no answer came
+                return
+            self._marked.remove(launched)
+            self._recall(id_, before)
+            raise
         if job.priority == 0:
-            release(self._commands, id_)
+            release(self._commands, replace(job, id=id_))
+
+    def _was_moved(self, id_: str, mark: Mark) -> bool:
+        job = self._reader.job(id_)
+        return self.mark_of(job) == mark and not self.is_at_gate(job)
+
+    def _recall(self, id_: str, mark: Mark | None) -> None:
+        """A job has the mark that it had before."""
+        if mark is None:
+            del self._launched[id_]
+        else:
+            self._launched[id_] = mark
 
     def _job(self, id_: str) -> SlurmJob:
         """As it was seen last.
@@ -156,14 +177,19 @@ class SlurmBackend:
 
     def stop(self, attempt: AttemptId, how: Stop) -> None:
         for mark, job in self._marked:
-            if mark.attempt != attempt:
-                continue
-            if job.phase == Phase.RUNNING:
-                with suppress(Refused):
-                    requeue_and_hold(self._commands, job.id)
-            elif job.phase == Phase.ACCEPTED and job.restarts == mark.restarts:
-                with suppress(Refused):
-                    move(self._commands, job.id, self.partitions.gate, [], "")
+            if mark.attempt == attempt:
+                self._stop(mark, job)
+
+    def _stop(self, mark: Mark, job: SlurmJob) -> None:
+        if job.phase == Phase.ENDED:
+            return
+        if job.phase == Phase.ACCEPTED:
+            if job.restarts > mark.restarts:
+                return
+            with suppress(Refused):  # it has begun meanwhile
+                return move(self._commands, job.id, self.partitions.gate, [], "")
+        with suppress(Refused):
+            requeue_and_hold(self._commands, job.id)
 
     def forget(self, attempts: Iterable[AttemptId], jobs: Iterable[int]) -> None:
         gone = {*jobs}
@@ -200,7 +226,7 @@ class SlurmBackend:
             was_requeued = self._is_requeued(job)
             move(self._commands, job.id, self.partitions.target, [], "")
             if was_requeued and job.priority == 0:
-                release(self._commands, job.id)
+                release(self._commands, job)
         except (Refused, Unsure) as error:
             return str(error)
         self._launched.pop(job.id, None)
@@ -227,17 +253,31 @@ def _node_fact(node: SlurmNode, ours: int) -> NodeFact:
 
 def _fact(mark: Mark, job: SlurmJob) -> AttemptFact:
     """What a job says of the attempt for which it was launched."""
+    parts = _parts_of(job)
     began_ms, ended_ms = (None if s is None else 1000 * s for s in (job.start_unix_s, job.end_unix_s))
     if job.phase == Phase.RUNNING:  # which it does until its GPUs are free, even if it is requeued
-        return AttemptFact(mark.attempt, Phase.RUNNING, (), None, began_ms)
+        return AttemptFact(mark.attempt, Phase.RUNNING, parts, None, began_ms)
     if job.restarts > mark.restarts:
-        return AttemptFact(mark.attempt, Phase.ENDED, (), Exit(None, 15, asked=True, detail="it was requeued"))
+        return AttemptFact(mark.attempt, Phase.ENDED, parts, Exit(None, 15, asked=True, detail="it was requeued"))
     if job.phase == Phase.ENDED:
         exit_ = Exit(job.ending.code, job.ending.signal or None, state=state_of_end(job.state))
-        return AttemptFact(mark.attempt, Phase.ENDED, (), exit_, began_ms, ended_ms)
+        return AttemptFact(mark.attempt, Phase.ENDED, parts, exit_, began_ms, ended_ms)
     if job.reason.startswith(_LAUNCH_FAILED):
-        return AttemptFact(mark.attempt, Phase.ENDED, (), Exit(ran=False, detail=job.reason))
-    return AttemptFact(mark.attempt, Phase.ACCEPTED)
+        return AttemptFact(mark.attempt, Phase.ENDED, parts, Exit(ran=False, detail=job.reason))
+    return AttemptFact(mark.attempt, Phase.ACCEPTED, parts)
+
+
+def _parts_of(job: SlurmJob) -> Parts:
+    """The GPUs that it has, had last, or waits for: the lowest of its nodes, where it is not known which."""
+    each = job.gpus.per_node or 0
+    held = job.held or tuple(NodeGpus(node, each) for node in job.required_nodes)
+    return tuple((part.node, _mask_of(part, each)) for part in held)
+
+
+def _mask_of(part: NodeGpus, each: int) -> int:
+    if part.indexes:
+        return sum(1 << index for index in part.indexes)
+    return (1 << (part.count or each)) - 1
 
 
 def _name_of(place: Path) -> str:

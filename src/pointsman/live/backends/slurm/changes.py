@@ -6,6 +6,7 @@ from typing import Final
 from pointsman.cluster.hostlist import compress
 from pointsman.live.backends.facts import Refused, Unsure
 from pointsman.live.backends.slurm.commands import Answer, Commands
+from pointsman.live.backends.slurm.records import SlurmJob
 
 _TOO_LATE: Final = ("already completed", "already finished", "invalid job id", "job is no longer pending")
 _DENIED: Final = ("access/permission denied", "operation denied", "user not permitted", "invalid user")
@@ -36,23 +37,25 @@ def move(commands: Commands, job: str, partition: str, nodes: Sequence[str], mar
     _change(commands, "update", f"JobId={job}", *where)
 
 
-def release(commands: Commands, job: str) -> None:
-    """A job that is held may start at once.
+def release(commands: Commands, job: SlurmJob) -> None:
+    """A job that is held may start, if it was requeued in the next second: nodes know that they have stopped it in that
+    one, and would refuse it, whereupon Slurm ends it.
 
     Raises:
         Refused: it is not released. Unsure: it may be, or not.
     """
-    _change(commands, "release", job)
-    _change(commands, "update", f"JobId={job}", "StartTime=now")
+    _change(commands, "release", job.id)
+    start = "now" if job.submit_unix_s is None else f"uts{job.submit_unix_s + 1}"  # by the controller's own clock
+    _change(commands, "update", f"JobId={job.id}", f"StartTime={start}")
 
 
 def requeue_and_hold(commands: Commands, job: str) -> None:
-    """A job that runs is stopped, and is held then.
+    """A job that runs is stopped, and is held then; one that has ended is not run again.
 
     Raises:
         Refused: it is not stopped. Unsure: it may be, or not.
     """
-    _change(commands, "requeuehold", job)
+    _change(commands, "requeuehold", "Incomplete", job)
 
 
 def cancel(commands: Commands, job: str) -> None:

@@ -108,13 +108,13 @@ class Reader:
         self._troubled = False
         return found
 
-    def job(self, number: int) -> SlurmJob:
-        """One job with all details, asked now.
+    def job(self, id_: int | str) -> SlurmJob:
+        """One job, or task of an array, with all details, asked now.
 
         Raises:
             Unsure: there is no such job, or no answer.
         """
-        return read_job(self._commands.ask("scontrol", "--local", "-d", "show", "job", str(number)).text)
+        return read_job(self._commands.ask("scontrol", "--local", "-d", "show", "job", str(id_)).text)
 
     def ended(self, numbers: Collection[int]) -> list[EndedRun] | None:
         """The runs of these jobs, as the accounts have them; None if no accounts are kept.

@@ -3,7 +3,7 @@
 import asyncio
 import json
 from dataclasses import asdict
-from typing import Final, NoReturn
+from typing import Final
 
 from pointsman.errors import BackendError, InputError, UsageError
 from pointsman.live.backends.facts import Unsure
@@ -11,6 +11,7 @@ from pointsman.live.backends.slurm.acting import SlurmBackend
 from pointsman.live.control.orders import JobOrder, Order, Verb
 from pointsman.live.daemon.daemon import Daemon
 from pointsman.live.daemon.setting import ACTED, PARTITIONS
+from pointsman.live.daemon.slurm.instead import SUBMIT, refuse
 from pointsman.live.daemon.submission import Submission
 from pointsman.live.observe.loop import LATELY_MS
 from pointsman.live.observe.sight import SeenJob
@@ -44,10 +45,11 @@ class ActingDaemon(Daemon):
             self.store.keep_setting(PARTITIONS, json.dumps(asdict(self.slurm.partitions)))
 
     async def submit(self, submission: Submission, uid: int) -> int:
-        self._refuse()
+        raise UsageError(f"this daemon starts jobs that are submitted to Slurm: use '{SUBMIT}'")
 
-    def _refuse(self) -> NoReturn:
-        raise UsageError("this daemon starts jobs that are submitted to Slurm: use sbatch")
+    def check_takes(self, order: Order) -> None:
+        if isinstance(order, JobOrder):
+            refuse(order, self.loop.jobs[order.job].shown, "starts jobs that users keep in Slurm")
 
     async def hand_back(self) -> None:
         """All jobs that wait are Slurm's to start, in its own order; no more are launched.

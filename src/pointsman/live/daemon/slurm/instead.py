@@ -1,0 +1,32 @@
+"""What users of Slurm type, where a daemon beside it does not take orders."""
+
+from collections.abc import Mapping
+from typing import Final, NoReturn
+
+from pointsman.errors import UsageError
+from pointsman.live.control.orders import NodeOrder, Order, Verb
+from pointsman.types import NodeState
+
+SUBMIT: Final = "sbatch"
+_OF_JOBS: Final[Mapping[Verb, str]] = {
+    Verb.CANCEL: "scancel",
+    Verb.HOLD: "scontrol hold",
+    Verb.RELEASE: "scontrol release",
+    Verb.REQUEUE: "scontrol requeue",
+}
+
+
+def refuse(order: Order, shown: str, does: str) -> NoReturn:
+    """An order that Slurm takes; `shown`: what it calls the job, `does`: what the daemon does.
+
+    Raises:
+        UsageError: always, with the command to use instead.
+    """
+    raise UsageError(f"this daemon {does}: use '{_command(order, shown)}'")
+
+
+def _command(order: Order, shown: str) -> str:
+    if isinstance(order, NodeOrder):
+        state = "RESUME" if order.wanted == NodeState.UP else "DRAIN Reason=TEXT"
+        return f"scontrol update NodeName={order.node} State={state}"
+    return f"{_OF_JOBS[order.verb]} {shown}"
