@@ -119,6 +119,30 @@ def test_daemons_and_controllers_may_die(slurm: SlurmCluster, tmp_path: Path) ->
         assert (status["gpus_allocated"], status["pending"], status["running"]) == (0, 0, 0)
 
 
+def test_jobs_may_be_changed_while_they_wait(slurm: SlurmCluster, tmp_path: Path) -> None:
+    """Also when nobody looks."""
+    blocks = slurm.submit("--nodes=4", "--gpus-per-node=8")
+    slurm.wait(blocks, "RUNNING")
+    waits, other = (slurm.submit("--nodes=1", "--gpus-per-node=8", "--time=60", does="sleep 1") for _ in range(2))
+    with observer(slurm, tmp_path / "d", "--observe", "--policy", "fifo") as daemon:
+        wait_for(lambda: {waits, other} <= {*book(daemon)})
+        slurm.call("scontrol", "update", f"JobId={waits}", "TresPerNode=gres:gpu:4", "TimeLimit=30")
+        wait_for(lambda: book(daemon)[waits]["kind"][0] == 4)
+        daemon.kill()
+        slurm.call("scontrol", "update", f"JobId={other}", "TresPerNode=gres:gpu:2", "JobName=other")
+        daemon.begin()
+        wait_for(lambda: book(daemon)[other]["kind"][0] == 2)
+        assert [row["gpus"] for row in daemon.rows("queue", "-t", "PD")] == [4, 2]
+        assert book(daemon)[waits]["limit_ms"] == 30 * 60_000 and book(daemon)[other]["name"] == "other"
+        audit = rows(daemon, "SELECT target, detail FROM audit WHERE verb = 'change'")
+        assert [row["target"] for row in audit] == [waits, other]
+        assert "gpus 8 to 4" in audit[0]["detail"] and "time limit 1 h to 30 min" in audit[0]["detail"]
+        slurm.call("scancel", blocks)
+        found = wait_for_ends(daemon, [waits, other])
+        assert [found[job]["state"] for job in (waits, other)] == ["COMPLETED"] * 2
+        assert daemon.get("/status")["alarms"] == [] and daemon.get("/status")["gpus_allocated"] == 0
+
+
 def test_the_policy_and_the_cluster_may_change(slurm: SlurmCluster, tmp_path: Path) -> None:
     """Under way and between two daemons; jobs that do not fit any more come anew."""
     runs = slurm.submit("--nodes=1", "--gpus-per-node=8", "--nodelist=gpu4")

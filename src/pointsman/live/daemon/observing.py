@@ -10,7 +10,7 @@ from pointsman.engine.sdk.live import STARTS_INCLUDED
 from pointsman.errors import PointsmanError, RunError, UsageError
 from pointsman.live.backends.facts import Refused, Unsure
 from pointsman.live.control.alarms import Alarms
-from pointsman.live.control.orders import JobOrder, Order
+from pointsman.live.control.orders import JobOrder, UserOrder
 from pointsman.live.daemon.daemon import Daemon
 from pointsman.live.daemon.forecaster import Forecaster
 from pointsman.live.daemon.setting import OBSERVED, Setting
@@ -103,7 +103,7 @@ class ObservingDaemon(Daemon):
     async def submit(self, submission: Submission, uid: int) -> int:
         raise UsageError(f"this daemon {self._does}: use '{SUBMIT}'")
 
-    def check_takes(self, order: Order) -> None:
+    def check_takes(self, order: UserOrder) -> None:
         refuse(order, self.loop.jobs[order.job].shown if isinstance(order, JobOrder) else "", self._does)
 
     @property
