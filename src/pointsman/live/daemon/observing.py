@@ -7,7 +7,7 @@ from typing import Any, Final, Protocol
 
 from pointsman.cluster import Cluster
 from pointsman.engine.sdk.live import STARTS_INCLUDED
-from pointsman.errors import PointsmanError, RunError, UsageError
+from pointsman.errors import BackendError, PointsmanError, RunError, UsageError
 from pointsman.live.backends.facts import Refused, Unsure
 from pointsman.live.control.alarms import Alarms
 from pointsman.live.control.orders import JobOrder, UserOrder
@@ -115,7 +115,7 @@ class ObservingDaemon(Daemon):
 
     def beside(self, forecaster: Forecaster) -> list[Coroutine[Any, Any, None]]:
         """What it does besides turns."""
-        tasks = [self.note_costs(), self.note_worths(forecaster), self.note_trouble()]
+        tasks = [self.note_costs(), self.note_worths(forecaster), self.note_trouble(), self.take_back()]
         return tasks if self.setting.advises is None else [*tasks, self.advise(forecaster)]
 
     async def advise(self, forecaster: Forecaster) -> None:
@@ -152,6 +152,23 @@ class ObservingDaemon(Daemon):
             except (Refused, Unsure, PointsmanError) as error:
                 trouble = trouble or f"nice values were not set: {error}"
         return trouble
+
+    async def take_back(self) -> None:
+        """Jobs whose priorities an earlier daemon has changed, and this one may not, have their own again."""
+        said = ""
+        while True:
+            await asyncio.sleep(self.watching.interval_s)
+            if not self.loop.turns:  # nothing has been seen yet
+                continue
+            try:
+                async with self._changing:
+                    scope = self.setting.advises
+                    stay = set() if scope is None else scope.names(self.loop.there.values())
+                    return await hand_back(self.store, self.watching, self.clock.now_ms(), stay)
+            except BackendError as error:
+                if str(error) != said:
+                    said = str(error)
+                    self._alarm(said)
 
     async def hand_back(self) -> None:
         """Jobs have their own priorities again, and no others are advised any more.

@@ -60,10 +60,10 @@ class ObservingLoop(ControlLoop):
     """Our numbers of the jobs that have not ended, by their keys."""
     _runs: dict[int, Run] = field(default_factory=dict)
     """Those of the jobs that run, as they were seen when they began, by our numbers."""
+    there: dict[int, SeenJob] = field(default_factory=dict)
+    """The jobs that have not ended, as they were seen last, by our numbers."""
     waiting: dict[int, SeenJob] = field(default_factory=dict)
-    """The jobs that wait and could start, as they were seen last, by our numbers."""
-    _held_for: dict[int, str] = field(default_factory=dict)
-    """Why the other scheduler does not start jobs, whatever their order, by our numbers."""
+    """Those that wait and could start."""
     _changed_ms: int = 0
     """When something has happened, after which it is not asked yet whether GPUs were left free."""
 
@@ -137,9 +137,8 @@ class ObservingLoop(ControlLoop):
                 for piece in group:
                     self._take_in_piece(piece, at_ms)
         self._recall_runs(seen)
-        there = {row: job for key, row in self._rows.items() if (job := seen.jobs.get(key)) is not None}
-        self.waiting = {row: job for row, job in there.items() if job.waits}
-        self._held_for = {row: there[row].held for row in self.held if row in there}
+        self.there = {row: job for key, row in self._rows.items() if (job := seen.jobs.get(key)) is not None}
+        self.waiting = {row: job for row, job in self.there.items() if job.waits}
         if pieces:
             self._changed_ms = now_ms
         elif self._changed_ms and now_ms - self._changed_ms >= IDLE_MS:
@@ -198,7 +197,7 @@ class ObservingLoop(ControlLoop):
     def why_held(self, job: int) -> str:
         """In the other scheduler's word."""
         looks: Looks = self.backend  # ty: ignore
-        why = self._held_for.get(job)
+        why = self.there[job].held if job in self.there else ""
         return f"{looks.title} starts it in no order of jobs" + (f": {why}" if why else "")
 
     def hold_back(self, row: int, piece: Piece, at_ms: int) -> None:
