@@ -11,9 +11,20 @@ from pathlib import Path
 import pytest
 
 from pointsman.errors import InputError
+from pointsman.live.observe.advising import TAKEN_BACK
 from pointsman.live.records.store import Store
+from pointsman.live.report.as_data import findings_data
 from pointsman.live.report.figure import step_s, steps
-from pointsman.live.report.findings import Cost, Findings, by_account, by_bucket, by_hour, by_partition, median_error_s
+from pointsman.live.report.findings import (
+    Advice,
+    Cost,
+    Findings,
+    by_account,
+    by_bucket,
+    by_hour,
+    by_partition,
+    median_error_s,
+)
 from pointsman.live.report.page import page
 from pointsman.live.report.reading import read_findings
 from pointsman.live.report.tables import differences_table, foretold_table
@@ -125,6 +136,22 @@ def test_the_paragraph_begins_with_agreement(found: Findings) -> None:
         "Of 4 starts that gittins would not have made, it preferred other jobs in 3; in 1 it would have let the job "
         "wait, or preempted others."
     )
+
+
+def test_that_agreement_is_partly_our_own_doing_is_said(tmp_path: Path) -> None:
+    """Changes that were taken back are none, nor are those before the policy was last changed."""
+    store = Store(fill(tmp_path / "store"))
+    with store.turn():
+        before_ms = 1000 * 1700
+        for at_ms, unit, detail in ((before_ms, "1", "0 to 5"), (3_000_000, "801", "0 to 5"),
+                                    (3_100_000, "801", "5 to 7"), (3_200_000, "802", "0 to 1"),
+                                    (3_300_000, "802", TAKEN_BACK)):  # fmt: skip
+            store.note_order(at_ms, -1, "nice", unit, detail)
+    store.close()
+    found = read_findings(tmp_path / "store")
+    said = "Priorities of 2 jobs were changed 3 times meanwhile (--advise), so agreement is partly their effect."
+    assert found.advice == Advice(3, 2) and said in lead(found) and said in page(found)
+    assert findings_data(found)["advice"] == {"changes": 3, "jobs": 2}
 
 
 def test_agreement_over_time_has_all_starts(found: Findings) -> None:

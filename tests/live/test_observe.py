@@ -10,6 +10,7 @@ import pytest
 
 from pointsman.live.observe.loop import RECENT_MS
 from pointsman.live.observe.sight import SeenJob, Sight
+from pointsman.live.records.store import job_of
 from pointsman.live.world.kind import Kind
 from pointsman.live.world.roster import Roster
 from pointsman.types import JobState, NodeState
@@ -93,6 +94,27 @@ def test_whoever_dies_goes_on(seed: int, tmp_path: Path) -> None:
     check_all_is_over(killed)
     assert killed.starts() == whole.starts()
     assert killed.decisions() == whole.decisions()
+
+
+@pytest.mark.parametrize("dies", [False, True])
+def test_jobs_may_ask_for_something_else_while_they_wait(dies: bool, tmp_path: Path) -> None:
+    observer = observed("fifo", "gittins", tmp_path / "store", 80)
+    chance, lives = random.Random(2), observer.played.lives
+    for now_ms in observer.played.instants():
+        for row, life in enumerate(lives):
+            if life.submit_ms < now_ms < life.runs[0].begin_unix_ms and chance.random() < 0.2:
+                account = f"account{chance.randrange(3)}"
+                observer.played.kinds[row] = observer.played.kinds[row]._replace(account=account)
+        observer.look(now_ms)
+        if dies and chance.random() < 0.1:
+            observer.die()
+    check_all_is_over(observer)
+    kept = {row["id"]: job_of(row["spec"]) for row in observer.store.connection.execute("SELECT * FROM jobs")}
+    assert {job.kind for job in kept.values()} == {*observer.played.kinds}
+    changed = observer.store.connection.execute("SELECT target FROM audit WHERE verb = 'change'").fetchall()
+    assert len(changed) > 20 and all(row["target"].startswith("80") for row in changed)
+    in_book = [row["submit_ms"] for row in observer.store.connection.execute("SELECT submit_ms FROM jobs ORDER BY id")]
+    assert in_book == sorted(life.submit_ms for life in lives)
 
 
 def test_it_begins_in_the_middle(tmp_path: Path) -> None:

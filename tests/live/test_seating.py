@@ -8,9 +8,10 @@ from pointsman.cluster import load_cluster
 from pointsman.errors import RunError
 from pointsman.live.records.seats_of_book import seats_of_book
 from pointsman.live.world.kind import Kind
+from pointsman.live.world.live_world import Ask
 from pointsman.live.world.roster import Deciding, Roster
-from pointsman.live.world.seating import seats_of, take_seats
-from pointsman.types import Event, JobState
+from pointsman.live.world.seating import ask_for, seats_of, take_seats
+from pointsman.types import Event, JobState, Told
 
 from .stepped import Stepped
 from .test_checkpoint import LISTENING, after_turns
@@ -52,6 +53,66 @@ def test_all_jobs_end_under_whatever_policy_takes_over(policy: str) -> None:
     other_toy.run()
     clock = world.simulation.handle.world.clock[0]
     assert clock["ended"] == clock["arrived"] == len(other.prepared.trace)
+
+
+def crowded(policy: str) -> Toy:
+    """Some jobs wait that have never run: of others, what they have had would not add up with what they ask for."""
+    case = Case(workload("philly", 250), "2x8", policy, oversized="drop", audit=True)
+    toy = Toy(case, case.world())
+    toy.run(lambda: len(never_run(toy)) >= 8)
+    toy.actions.clear()
+    return toy
+
+
+def never_run(toy: Toy) -> list[int]:
+    jobs = toy.world.simulation.handle.jobs
+    return sorted(jobs["row"][(jobs["state"] == JobState.PENDING) & (jobs["attempt"] == 0)].tolist())
+
+
+def ask_for_others(toy: Toy) -> dict[int, Ask]:
+    """Some jobs that wait are taken from the queue, ask for what others ask for, and are put back."""
+    rows = never_run(toy)[::3]
+    others = {row: [ask for ask in toy.asks if ask.cls != toy.asks[row].cls] for row in rows}
+    asks = {row: others[row][row % len(others[row])] for row in rows}
+    tell_all(toy, Told.HOLD, rows)
+    for row, ask in asks.items():
+        ask_for(toy.world, row, ask)
+    tell_all(toy, Told.RELEASE, rows)
+    return asks
+
+
+def tell_all(toy: Toy, kind: Told, rows: list[int]) -> None:
+    for row in rows:
+        toy.world.tell(kind, row, toy.world.now_ms)
+    for action in toy.world.advance(toy.world.now_ms):
+        toy._carry_out(action)
+
+
+@pytest.mark.parametrize("policy", [*POLICIES[:-1], "gittins", "multifactor"])  # the last hears of no cancellation
+def test_jobs_may_ask_for_something_else(policy: str) -> None:
+    """All end, and under policies that remember nothing they go on as if they had asked for that from the beginning."""
+    toy = crowded(policy)
+    own = dict(enumerate(toy.asks))
+    before = {seat.row: seat.submit_ms for seat in seats_of(toy.world, own)}
+    asks = ask_for_others(toy)
+    seats = seats_of(toy.world, own | asks)
+    assert {seat.row: seat.submit_ms for seat in seats} == before
+    toy.actions.clear()
+    if policy not in ("gittins", "multifactor"):
+        other = toy.case.world()
+        take_seats(other, seats, toy.world.now_ms, toy.submitted)
+        assert toy.copy(other).run() == toy.copy(toy.world).run()
+    else:
+        toy.run()
+    clock = toy.world.simulation.handle.world.clock[0]
+    assert clock["ended"] == clock["arrived"] == len(toy.case.prepared.trace)
+    assert toy.world.ignored == 0
+
+
+def test_only_a_job_that_is_held_may_ask_for_something_else() -> None:
+    toy = crowded("fifo")
+    with pytest.raises(RunError, match="is not HELD"):
+        ask_for(toy.world, never_run(toy)[0], toy.asks[0])
 
 
 def test_two_jobs_on_one_gpu_are_refused() -> None:

@@ -189,6 +189,28 @@ def test_a_job_that_starts_while_slurm_is_asked_is_not_of_others(slurm: SlurmClu
     assert {node.state for node in seen.nodes} == {NodeState.UP}
 
 
+def test_jobs_may_be_changed_while_they_wait(slurm: SlurmCluster, tmp_path: Path) -> None:
+    with actor(slurm, tmp_path / "d", "--policy", "fifo") as daemon:
+        blocks = submit(slurm, "--nodes=3", "--gpus-per-node=8", seconds=600)
+        slurm.wait(blocks, "RUNNING")
+        wide = submit(slurm, "--nodes=2", "--gpus-per-node=8", "--time=60")
+        vague = submit(slurm, "--nodes=2", "--gpus=3")
+        wait_for(lambda: wide in book(daemon) and daemon.get("/status")["alarms"])
+        before = rows(daemon, "SELECT id, submit_ms FROM jobs WHERE state IS NULL ORDER BY id")
+        slurm.call("scontrol", "update", f"JobId={wide}", "NumNodes=1", "TimeLimit=30")
+        slurm.call("scontrol", "update", f"JobId={vague}", "NumNodes=1")
+        slurm.call("scontrol", "update", f"JobId={blocks}", "TimeLimit=100")
+        found = wait_for_ends(daemon, [wide, vague])
+        assert {found[job]["state"] for job in (wide, vague)} == {"COMPLETED"}
+        assert found[wide]["kind"][:3] == [8, 1, 8]
+        assert found[blocks]["limit_ms"] == 100 * 60_000
+        assert before == [row for row in rows(daemon, "SELECT id, submit_ms FROM jobs ORDER BY id")][: len(before)]
+        audit = rows(daemon, "SELECT target, detail FROM audit WHERE verb = 'change'")
+        assert {row["target"] for row in audit} == {wide, blocks}
+        said = next(row["detail"] for row in audit if row["target"] == wide)
+        assert "gpus 16 to 8" in said and "time limit 1 h to 30 min" in said
+
+
 @pytest.mark.parametrize("kills_controller", [False, True])
 def test_daemons_and_controllers_may_die(slurm: SlurmCluster, tmp_path: Path, kills_controller: bool) -> None:
     """No job runs twice at once, and each that Slurm did not forget is done."""

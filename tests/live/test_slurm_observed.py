@@ -119,6 +119,30 @@ def test_daemons_and_controllers_may_die(slurm: SlurmCluster, tmp_path: Path) ->
         assert (status["gpus_allocated"], status["pending"], status["running"]) == (0, 0, 0)
 
 
+def test_jobs_may_be_changed_while_they_wait(slurm: SlurmCluster, tmp_path: Path) -> None:
+    """Also when nobody looks."""
+    blocks = slurm.submit("--nodes=4", "--gpus-per-node=8")
+    slurm.wait(blocks, "RUNNING")
+    waits, other = (slurm.submit("--nodes=1", "--gpus-per-node=8", "--time=60", does="sleep 1") for _ in range(2))
+    with observer(slurm, tmp_path / "d", "--observe", "--policy", "fifo") as daemon:
+        wait_for(lambda: {waits, other} <= {*book(daemon)})
+        slurm.call("scontrol", "update", f"JobId={waits}", "TresPerNode=gres:gpu:4", "TimeLimit=30")
+        wait_for(lambda: book(daemon)[waits]["kind"][0] == 4)
+        daemon.kill()
+        slurm.call("scontrol", "update", f"JobId={other}", "TresPerNode=gres:gpu:2", "JobName=other")
+        daemon.begin()
+        wait_for(lambda: book(daemon)[other]["kind"][0] == 2)
+        assert [row["gpus"] for row in daemon.rows("queue", "-t", "PD")] == [4, 2]
+        assert book(daemon)[waits]["limit_ms"] == 30 * 60_000 and book(daemon)[other]["name"] == "other"
+        audit = rows(daemon, "SELECT target, detail FROM audit WHERE verb = 'change'")
+        assert [row["target"] for row in audit] == [waits, other]
+        assert "gpus 8 to 4" in audit[0]["detail"] and "time limit 1 h to 30 min" in audit[0]["detail"]
+        slurm.call("scancel", blocks)
+        found = wait_for_ends(daemon, [waits, other])
+        assert [found[job]["state"] for job in (waits, other)] == ["COMPLETED"] * 2
+        assert daemon.get("/status")["alarms"] == [] and daemon.get("/status")["gpus_allocated"] == 0
+
+
 def test_the_policy_and_the_cluster_may_change(slurm: SlurmCluster, tmp_path: Path) -> None:
     """Under way and between two daemons; jobs that do not fit any more come anew."""
     runs = slurm.submit("--nodes=1", "--gpus-per-node=8", "--nodelist=gpu4")
@@ -163,6 +187,12 @@ def test_advice_is_taken_and_taken_back(slurm: SlurmCluster, tmp_path: Path) -> 
         audit = rows(daemon, "SELECT target, detail FROM audit WHERE verb = 'nice'")
         assert [row["target"] for row in audit] == changed
         assert now[waiting[0]][0] == max(priority for priority, _ in before.values())
+        slurm.kill_controller()
+        refused = daemon.type("live", "stop", "--hand-back")  # its answer is final
+        assert refused.returncode == 5 and "it is not known which jobs have their own nice values" in refused.stderr
+        assert daemon.get("/status")["pending"] == 4
+        slurm.start_controller()
+        slurm.wait_for_registration()
         stopped = daemon.type("live", "stop", "--hand-back")
         assert stopped.returncode == 0, stopped.stderr
         assert {job: nice for job, (_, nice) in standing().items()} == {job: nice for job, (_, nice) in before.items()}
@@ -195,6 +225,37 @@ def test_arrays_are_advised_and_what_users_set_is_theirs(slurm: SlurmCluster, tm
         assert {job: nice for job, nice in now.items() if not job.startswith(f"{array}_")} == changed | {blocking: 33}
         assert {nice for job, nice in now.items() if job.startswith(f"{array}_") and job != f"{array}_6"} <= {7}
         assert now.get(f"{array}_6", 9) == 9
+        assert rows(daemon, "SELECT * FROM advised") == []
+
+
+def test_what_is_out_of_scope_now_gets_its_own_back(slurm: SlurmCluster, tmp_path: Path) -> None:
+    """An earlier daemon might change it; what is in scope still stays."""
+    slurm.wait(slurm.submit("--nodes=4", "--gpus-per-node=8"), "RUNNING")
+    small = ("--nodes=1", "--gpus-per-node=8")
+    array = slurm.submit(*small, "--array=1-2", "--nice=300")
+    waiting = [slurm.submit(*small, f"--nice={nice}", f"--account={account}") for nice, account in
+               ((200, "a"), (100, "b"), (0, "a"))]  # fmt: skip
+
+    def nices() -> dict[str, int]:
+        lines = slurm.call("squeue", "--noheader", "--states=PD", "--format=%A %y").splitlines()
+        return {job: int(nice) for job, nice in map(str.split, lines)}
+
+    own = nices()
+    with observer(slurm, tmp_path / "d", "--advise", "--policy", "fifo") as daemon:
+        wait_for(lambda: array in (changed := {job for job, nice in nices().items() if nice != own[job]})
+                 and {*waiting} & changed)  # fmt: skip
+        daemon.end()
+        daemon.options = ("--advise", "--policy", "fifo", "--account", "a")
+        daemon.begin()
+        out = {job for job in own if job not in (waiting[0], waiting[2])}
+        wait_for(lambda: all(nices()[job] == own[job] for job in out))
+        assert {row["unit"] for row in rows(daemon, "SELECT unit FROM advised")} <= {waiting[0], waiting[2]}
+        again = rows(daemon, "SELECT target FROM audit WHERE detail = 'its own again'")
+        assert {array} <= {row["target"] for row in again} <= out
+        daemon.end()
+        daemon.options = ("--observe", "--policy", "fifo")
+        daemon.begin()
+        wait_for(lambda: nices() == own)
         assert rows(daemon, "SELECT * FROM advised") == []
 
 

@@ -97,12 +97,11 @@ def stop(
     state: State = None,
 ) -> None:
     """Stop the daemon; jobs run on. With --hand-back it also works after the daemon has stopped."""
-    from pointsman.errors import BackendError
-    from pointsman.live.client.connection import call, own_folder
+    from pointsman.live.client.connection import NoDaemon, call, own_folder
 
     try:
         call("POST", "/stop", {"hand_back": hand_back}, timeout_s=_HANDING_BACK_S if hand_back else 60.0)
-    except BackendError:
+    except NoDaemon:
         if not hand_back:
             raise
         from pointsman.live.daemon.slurm.start import hand_back_all

@@ -24,6 +24,10 @@ class Refused(PointsmanError):
         self.exit_code = exit_code
 
 
+class NoDaemon(BackendError):
+    """Nobody listens there."""
+
+
 def own_folder() -> Path:
     """Where a daemon of this user keeps its files by default."""
     if os.getuid() == 0:
@@ -94,14 +98,17 @@ def call(method: str, path: str, body: Any = None, timeout_s: float = 60.0) -> A
     """What the daemon answers.
 
     Raises:
-        BackendError: it cannot be reached. Refused: it will not do that.
+        NoDaemon: there is none. BackendError: it cannot be reached, or gives no answer. Refused: it will not do that.
     """
     place = known_socket()
     try:
         status, data = _exchange(place, method, path, body, timeout_s)
+    except TimeoutError:
+        raise BackendError(f"the daemon at {place} gave no answer in {timeout_s:g} s") from None
     except (OSError, ValueError, IndexError) as error:
         why = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        raise BackendError(f"no daemon answers at {place}: {why} ('pointsman live start' starts one)") from None
+        kind = NoDaemon if isinstance(error, FileNotFoundError | ConnectionRefusedError) else BackendError
+        raise kind(f"no daemon answers at {place}: {why} ('pointsman live start' starts one)") from None
     if status >= 400:
         raise Refused(str(data.get("detail", data)), int(data.get("exit_code", 1)))
     return data

@@ -25,7 +25,7 @@ class Deadlines:
         job = jobs[attempt.id.job]
         if job.limit_ms is not None:
             ask_ms = round(1000 * job.stop.checkpoint_s)  # it is asked before
-            self._limits_ms[attempt.id] = attempt.started_ms + max(0, job.limit_ms - ask_ms)
+            self._limits_ms[attempt.id] = attempt.started_ms + job.slack_ms + max(0, job.limit_ms - ask_ms)
         until_ms = attempt.started_ms + self._min_run_ms
         if job.requeues and self._min_run_ms > 0 and until_ms > decided_ms:
             self._protected_ms[attempt.id] = until_ms

@@ -114,8 +114,7 @@ class ControlLoop:
         with self.store.turn():
             self._hear_answers(now_ms)
             jobs = [self._submit(job, now_ms) for job in submitted]
-            for order in orders:
-                obey(self, order, now_ms)
+            obey(self, orders, now_ms)
             self._take_in(self._news(seen, now_ms) if asked else news, now_ms)
             self._meet_deadlines(now_ms)
             release_due(self, now_ms)

@@ -3,6 +3,7 @@
 from enum import StrEnum
 from typing import NamedTuple
 
+from pointsman.live.records.job import Job
 from pointsman.types import NodeState
 
 
@@ -35,4 +36,14 @@ class NodeOrder(NamedTuple):
     uid: int = -1
 
 
-Order = JobOrder | NodeOrder
+UserOrder = JobOrder | NodeOrder
+
+
+class Changed(NamedTuple):
+    """A job asks for something else than when it came, in another scheduler's queue."""
+
+    job: int
+    asked: Job
+
+
+Order = UserOrder | Changed

@@ -10,7 +10,7 @@ from pointsman.live.world.checkpoint import OTHER_WORLD, NotAlike, identity, res
 from pointsman.live.world.growing import grow
 from pointsman.live.world.live_world import Ask, LiveWorld
 from pointsman.live.world.roster import Roster
-from pointsman.live.world.seating import preempt_there, start_there
+from pointsman.live.world.seating import ask_for, preempt_there, start_there
 from pointsman.policies.registry import get_policy
 from pointsman.types import Event, NodeState, Told
 
@@ -86,6 +86,8 @@ def _replay(world: LiveWorld, store: Store, roster: Roster | None) -> None:
             world.tell(
                 Event(kind) if kind in {int(e) for e in Event} else Told(kind), told.row, told.at_ms, state=state
             )
+        elif told.what == "ask":
+            ask_for(world, told.row, Ask(*told.args))
         elif told.what == "start":
             start_there(world, told.row, told.args)
         elif told.what == "preempt":

@@ -15,7 +15,7 @@ from pointsman.engine.sdk.live import load_policy
 from pointsman.errors import BackendError, InputError, PointsmanError, RunError, UsageError
 from pointsman.live.backends.local.rights import own_directory
 from pointsman.live.control.loop import ControlLoop
-from pointsman.live.control.orders import Order
+from pointsman.live.control.orders import Order, UserOrder
 from pointsman.live.control.recovery import going_on, recovered
 from pointsman.live.control.succession import go_on_in, grow_in_place, successor
 from pointsman.live.daemon.setting import ACTED, DECIDING, OBSERVED, RUN, SIMULATED, SORT, SORTS, Setting
@@ -207,14 +207,14 @@ class Daemon:
         """Whether its jobs are another scheduler's, which has its own numbers for them."""
         return self.sort in (OBSERVED, ACTED)
 
-    def check_takes(self, order: Order) -> None:
+    def check_takes(self, order: UserOrder) -> None:
         """That it takes orders of this sort.
 
         Raises:
             UsageError: it does not; which command is to be used instead.
         """
 
-    async def order(self, order: Order) -> None:
+    async def order(self, order: UserOrder) -> None:
         """Something is wanted of a job or a node that is there; returns once that is kept.
 
         Raises:

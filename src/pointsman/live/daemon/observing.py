@@ -7,10 +7,10 @@ from typing import Any, Final, Protocol
 
 from pointsman.cluster import Cluster
 from pointsman.engine.sdk.live import STARTS_INCLUDED
-from pointsman.errors import PointsmanError, RunError, UsageError
+from pointsman.errors import BackendError, PointsmanError, RunError, UsageError
 from pointsman.live.backends.facts import Refused, Unsure
 from pointsman.live.control.alarms import Alarms
-from pointsman.live.control.orders import JobOrder, Order
+from pointsman.live.control.orders import JobOrder, UserOrder
 from pointsman.live.daemon.daemon import Daemon
 from pointsman.live.daemon.forecaster import Forecaster
 from pointsman.live.daemon.setting import OBSERVED, Setting
@@ -103,7 +103,7 @@ class ObservingDaemon(Daemon):
     async def submit(self, submission: Submission, uid: int) -> int:
         raise UsageError(f"this daemon {self._does}: use '{SUBMIT}'")
 
-    def check_takes(self, order: Order) -> None:
+    def check_takes(self, order: UserOrder) -> None:
         refuse(order, self.loop.jobs[order.job].shown if isinstance(order, JobOrder) else "", self._does)
 
     @property
@@ -115,7 +115,7 @@ class ObservingDaemon(Daemon):
 
     def beside(self, forecaster: Forecaster) -> list[Coroutine[Any, Any, None]]:
         """What it does besides turns."""
-        tasks = [self.note_costs(), self.note_worths(forecaster), self.note_trouble()]
+        tasks = [self.note_costs(), self.note_worths(forecaster), self.note_trouble(), self.take_back()]
         return tasks if self.setting.advises is None else [*tasks, self.advise(forecaster)]
 
     async def advise(self, forecaster: Forecaster) -> None:
@@ -152,6 +152,23 @@ class ObservingDaemon(Daemon):
             except (Refused, Unsure, PointsmanError) as error:
                 trouble = trouble or f"nice values were not set: {error}"
         return trouble
+
+    async def take_back(self) -> None:
+        """Jobs whose priorities an earlier daemon has changed, and this one may not, have their own again."""
+        said = ""
+        while True:
+            await asyncio.sleep(self.watching.interval_s)
+            if not self.loop.turns:  # nothing has been seen yet
+                continue
+            try:
+                async with self._changing:
+                    scope = self.setting.advises
+                    stay = set() if scope is None else scope.names(self.loop.there.values())
+                    return await hand_back(self.store, self.watching, self.clock.now_ms(), stay)
+            except BackendError as error:
+                if str(error) != said:
+                    said = str(error)
+                    self._alarm(said)
 
     async def hand_back(self) -> None:
         """Jobs have their own priorities again, and no others are advised any more.

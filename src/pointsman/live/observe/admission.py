@@ -5,6 +5,7 @@ from typing import Final
 
 from pointsman.live.control.alarms import Alarms
 from pointsman.live.observe.sight import SeenJob
+from pointsman.live.records.job import Job
 from pointsman.live.records.store import Store
 from pointsman.live.world.kind import Kind
 from pointsman.live.world.live_world import ROOM
@@ -18,6 +19,8 @@ _ROUGHER: Final[tuple[Callable[[Kind], Kind], ...]] = (
     lambda kind: Kind(kind.gpus),
 )
 """What may be left out of a kind, so that the cluster could run it."""
+NO_LIMIT_MS: Final = 365 * 86_400_000
+"""What Slurm's backfilling counts for a job without a time limit (YEAR_MINUTES in its sched/backfill)."""
 _IS_KNOWN: Final = "SELECT 1 FROM jobs WHERE uid = ? AND request_key = ?"
 
 
@@ -41,6 +44,31 @@ class Admission:
             self.kinds |= found
             kinds = [kind for kind in kinds if kind not in found]
         self.kinds |= dict.fromkeys(kinds)
+
+    def job_of(self, seen: SeenJob, roster: Roster) -> Job | None:
+        """A job as it counts here, whose kind the roster has; None if the cluster could not run it."""
+        if (kind := self.kinds[seen.kind]) is None:
+            return None
+        limit_ms, number = seen.limit_ms or NO_LIMIT_MS, roster.numbers[kind]
+        ask = roster.ask(number, limit_ms=limit_ms, pinned=not seen.requeues)
+        return Job(
+            ask, kind, number, seen.name, limit_ms, requeues=seen.requeues, uid=seen.uid, request_key=seen.key,
+            shown=seen.shown,
+        )  # fmt: skip
+
+    def is_changed(self, job: Job, seen: SeenJob) -> bool:
+        """Whether it asks for something else than before, as far as is shown: of what has begun meanwhile, partitions
+        in which it could have begun, too, are not.
+        """
+        if seen.ended is not None and seen.run is None:
+            return False
+        kind = self.kinds[seen.kind]
+        if kind is None:
+            return False
+        if seen.run is not None and (seen.ended is not None or seen.run.end_unix_ms is None):
+            return kind.gpus != job.kind.gpus
+        limit_ms = seen.limit_ms or NO_LIMIT_MS
+        return (kind, limit_ms, seen.name, seen.requeues) != (job.kind, job.limit_ms, job.name, job.requeues)
 
     def taken_in(self, seen: Mapping[str, SeenJob], known: Collection[str], now_ms: int) -> dict[str, SeenJob]:
         """Those that are known, and those that may come now; within a turn of the store."""

@@ -1,7 +1,7 @@
 """What is advised to another scheduler, by the nice values of jobs that wait; all of it can be taken back."""
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol
 
@@ -11,6 +11,8 @@ from pointsman.live.observe.priorities import Standing, nice_values
 from pointsman.live.observe.sight import Present, SeenJob
 from pointsman.live.records.store import Store
 
+TAKEN_BACK: Final = "its own again"
+"""In the audit table."""
 MINUTE_MS: Final = 60_000
 _MOST_NAMED: Final = 3
 """Jobs that an error names."""
@@ -33,6 +35,11 @@ class Scope:
     """None: all."""
     most_a_minute: int = 30
     """Changes."""
+
+    def names(self, jobs: Iterable[SeenJob]) -> set[str]:
+        """What those of these jobs are called whose priorities may be changed, by themselves and with their arrays."""
+        found = [job for job in jobs if self.has(job)]
+        return {name for job in found for name in (job.unit, job.shown, _array_of(job.shown))}
 
     def has(self, job: SeenJob) -> bool:
         """Whether the priority of a job may be changed."""
@@ -110,7 +117,7 @@ class Adviser:
 
     def _forget_ended(self, alive: Collection[str]) -> None:
         """What has ended has no priority that matters; an array is there as long as a task is."""
-        there = {*alive} | {name.partition("_")[0] for name in alive}
+        there = {*alive} | {_array_of(name) for name in alive}
         gone = [(unit,) for unit in _read(self.store) if unit not in there]
         self.store.connection.executemany("DELETE FROM advised WHERE unit = ?", gone)
 
@@ -131,8 +138,9 @@ class Adviser:
         return planned
 
 
-async def hand_back(store: Store, advised: Advised, now_ms: int) -> None:
-    """All jobs that have not ended have their own nice values again, but those that somebody else has changed since.
+async def hand_back(store: Store, advised: Advised, now_ms: int, stay: Collection[str] = ()) -> None:
+    """All jobs that have not ended have their own nice values again, but those that somebody else has changed since,
+    and those that `stay` as they are.
 
     Raises:
         BackendError: some have not, or it cannot be known.
@@ -143,7 +151,7 @@ async def hand_back(store: Store, advised: Advised, now_ms: int) -> None:
             present = await asyncio.to_thread(advised.present)
         except (Unsure, PointsmanError) as error:
             raise BackendError(f"it is not known which jobs have their own nice values again: {error}") from None
-        left = _to_take_back(store, present)
+        left = _to_take_back(store, present, stay)
         if not left or is_last:
             break
         for advice in left:
@@ -151,7 +159,7 @@ async def hand_back(store: Store, advised: Advised, now_ms: int) -> None:
                 await asyncio.to_thread(advised.set_nice, advice.target, advice.nice)
             except (Refused, Unsure, PointsmanError) as error:
                 errors[advice.unit] = error
-    _note_taken_back(store, left, now_ms)
+    _note_taken_back(store, {*stay} | {name for one in left for name in (one.unit, _array_of(one.unit))}, now_ms)
     if left:
         named = ", ".join(
             f"{one.unit} ({errors.get(one.unit, 'it was set, and is not so')})" for one in left[:_MOST_NAMED]
@@ -159,9 +167,9 @@ async def hand_back(store: Store, advised: Advised, now_ms: int) -> None:
         raise BackendError(f"{len(left)} jobs do not have their own nice values: {named}; try again")
 
 
-def _to_take_back(store: Store, present: Sequence[Present]) -> list[Advice]:
+def _to_take_back(store: Store, present: Sequence[Present], stay: Collection[str]) -> list[Advice]:
     """What still has nice values that we have set."""
-    kept = _read(store)
+    kept = {unit: row for unit, row in _read(store).items() if unit not in stay}
     rows = [(one, row) for one in present if (row := _row_of(kept, one.unit)) is not None]
     return [
         Advice(one.unit, one.target, one.nice, row.before)
@@ -170,13 +178,12 @@ def _to_take_back(store: Store, present: Sequence[Present]) -> list[Advice]:
     ]
 
 
-def _note_taken_back(store: Store, left: Sequence[Advice], now_ms: int) -> None:
+def _note_taken_back(store: Store, stay: Collection[str], now_ms: int) -> None:
     """All but these are as if they had never been changed."""
-    stay = {name for one in left for name in (one.unit, one.unit.partition("_")[0])}
     with store.turn():
         for unit in [unit for unit in _read(store) if unit not in stay]:
             store.connection.execute("DELETE FROM advised WHERE unit = ?", (unit,))
-            store.note_order(now_ms, -1, "nice", unit, "its own again")
+            store.note_order(now_ms, -1, "nice", unit, TAKEN_BACK)
 
 
 def _read(store: Store) -> dict[str, _Kept]:
@@ -186,4 +193,9 @@ def _read(store: Store) -> dict[str, _Kept]:
 
 def _row_of(kept: Mapping[str, _Kept], unit: str) -> _Kept | None:
     """What was changed of it: as a task of an array it may have been changed with the others."""
-    return kept.get(unit) or kept.get(unit.partition("_")[0])
+    return kept.get(unit) or kept.get(_array_of(unit))
+
+
+def _array_of(name: str) -> str:
+    """``8`` of ``8_4``; the name itself of any other."""
+    return name.partition("_")[0]

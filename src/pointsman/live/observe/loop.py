@@ -2,15 +2,15 @@
 done.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Final, Protocol
 
 from pointsman.live.backends.facts import AttemptId
 from pointsman.live.control.loop import ControlLoop
-from pointsman.live.control.obeying import hold, release
-from pointsman.live.control.orders import Order
+from pointsman.live.control.obeying import change, hold, release
+from pointsman.live.control.orders import Changed, Order
 from pointsman.live.control.reconcile import Happened
 from pointsman.live.forecast.present import ran_by_row
 from pointsman.live.observe.admission import Admission
@@ -31,8 +31,6 @@ RECENT_MS: Final = 120_000
 """What was decided longer ago is only learnt from: the policy is not asked about it."""
 IDLE_MS: Final = 60_000
 """For so long nothing has happened before it is asked whether the policy would have left the free GPUs free, too."""
-NO_LIMIT_MS: Final = 365 * 86_400_000
-"""What Slurm's backfilling counts for a job without a time limit (YEAR_MINUTES in its sched/backfill)."""
 LATELY_MS: Final = 3_600_000
 """For so long Slurm may list jobs that have ended."""
 BY_ANOTHER: Final = "Observed"
@@ -62,10 +60,10 @@ class ObservingLoop(ControlLoop):
     """Our numbers of the jobs that have not ended, by their keys."""
     _runs: dict[int, Run] = field(default_factory=dict)
     """Those of the jobs that run, as they were seen when they began, by our numbers."""
+    there: dict[int, SeenJob] = field(default_factory=dict)
+    """The jobs that have not ended, as they were seen last, by our numbers."""
     waiting: dict[int, SeenJob] = field(default_factory=dict)
-    """The jobs that wait and could start, as they were seen last, by our numbers."""
-    _held_for: dict[int, str] = field(default_factory=dict)
-    """Why the other scheduler does not start jobs, whatever their order, by our numbers."""
+    """Those that wait and could start."""
     _changed_ms: int = 0
     """When something has happened, after which it is not asked yet whether GPUs were left free."""
 
@@ -118,12 +116,13 @@ class ObservingLoop(ControlLoop):
     def _admit(self, jobs: Iterable[SeenJob]) -> None:
         """The world knows the kinds of all jobs that come."""
         assert self.owner is not None
-        self.admission.admit(self.owner.roster, (job for job in jobs if job.key not in self._rows))
+        self.admission.admit(self.owner.roster, jobs)
         if len(self.owner.roster.numbers) > len(self.world.prepared.trace):
             self.owner.grow()
 
     def _follow(self, seen: Sight, now_ms: int) -> None:
         shift_ms, first_ms = now_ms - seen.unix_ms, self.world.now_ms
+        change(self, [*self._changes(seen)], first_ms)
         heard = self.admission.taken_in(seen.jobs, self._rows, now_ms)
         nodes = self._inventory.states(seen, self.world, self.node_names, now_ms)
         pieces = news(self._known(shift_ms), self.nodes, replace(seen, jobs=heard, nodes=nodes))
@@ -138,9 +137,8 @@ class ObservingLoop(ControlLoop):
                 for piece in group:
                     self._take_in_piece(piece, at_ms)
         self._recall_runs(seen)
-        there = {row: job for key, row in self._rows.items() if (job := seen.jobs.get(key)) is not None}
-        self.waiting = {row: job for row, job in there.items() if job.waits}
-        self._held_for = {row: there[row].held for row in self.held if row in there}
+        self.there = {row: job for key, row in self._rows.items() if (job := seen.jobs.get(key)) is not None}
+        self.waiting = {row: job for row, job in self.there.items() if job.waits}
         if pieces:
             self._changed_ms = now_ms
         elif self._changed_ms and now_ms - self._changed_ms >= IDLE_MS:
@@ -182,20 +180,24 @@ class ObservingLoop(ControlLoop):
 
     def _come(self, piece: Piece, at_ms: int) -> None:
         assert piece.job is not None and self.owner is not None
-        seen, kind = piece.job, self.admission.kinds[piece.job.kind]
-        assert kind is not None
-        limit_ms, number = seen.limit_ms or NO_LIMIT_MS, self.owner.roster.numbers[kind]
-        ask = self.owner.roster.ask(number, limit_ms=limit_ms, pinned=not seen.requeues)
-        job = Job(
-            ask, kind, number, seen.name, limit_ms, requeues=seen.requeues, uid=seen.uid, request_key=seen.key,
-            shown=seen.shown,
-        )  # fmt: skip
-        self._rows[seen.key] = self._submit(job, at_ms)
+        job = self.admission.job_of(piece.job, self.owner.roster)
+        assert job is not None
+        self._rows[piece.key] = self._submit(job, at_ms)
+
+    def _changes(self, seen: Sight) -> Iterator[Changed]:
+        """Jobs that wait, as far as we know, and ask for something else now."""
+        assert self.owner is not None
+        for key, row in self._rows.items():
+            job = seen.jobs.get(key)
+            if job is not None and self.attempt_of(row) is None and self.admission.is_changed(self.jobs[row], job):
+                asked = self.admission.job_of(job, self.owner.roster)
+                if asked is not None:
+                    yield Changed(row, asked)
 
     def why_held(self, job: int) -> str:
         """In the other scheduler's word."""
         looks: Looks = self.backend  # ty: ignore
-        why = self._held_for.get(job)
+        why = self.there[job].held if job in self.there else ""
         return f"{looks.title} starts it in no order of jobs" + (f": {why}" if why else "")
 
     def hold_back(self, row: int, piece: Piece, at_ms: int) -> None:

@@ -20,6 +20,8 @@ class Job:
     name: str = ""
     limit_ms: int | None = None
     """How long one attempt of it may run."""
+    slack_ms: int = 0
+    """For so much longer it is left alone, because another ends it at its limit."""
     held: bool = False
     """Its user holds it from the beginning."""
     requeues: bool = False

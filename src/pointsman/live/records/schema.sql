@@ -7,7 +7,7 @@ CREATE TABLE jobs (
   id INTEGER PRIMARY KEY,                 -- the row by which the world knows it; never given again
   uid INTEGER NOT NULL,
   request_key TEXT,                       -- a submission that is repeated is the same job
-  spec TEXT NOT NULL,                     -- JSON, never changed
+  spec TEXT NOT NULL,                     -- JSON
   kind INTEGER NOT NULL,
   submit_ms INTEGER NOT NULL,
   held INTEGER NOT NULL DEFAULT 0,        -- whether a user holds it
@@ -71,7 +71,7 @@ CREATE TABLE nodes (
 CREATE TABLE journal (                    -- what the world was told, in order: with a checkpoint, the world itself
   seq INTEGER PRIMARY KEY AUTOINCREMENT,
   at_ms INTEGER NOT NULL,
-  what TEXT NOT NULL,                     -- submit, tell, node, grow or advance
+  what TEXT NOT NULL,                     -- submit, tell, ask, node, grow or advance
   row INTEGER NOT NULL,                   -- of the job; a node's position
   args TEXT NOT NULL                      -- JSON
 ) STRICT;

@@ -175,10 +175,14 @@ class Store:
 
     def add_job(self, id_: int, job: Job, submit_ms: int) -> None:
         """It was submitted."""
-        spec = json.dumps(asdict(job) | {"ask": job.ask, "kind": job.kind})
-        row = (id_, job.uid, job.request_key, spec, job.number, submit_ms)
+        row = (id_, job.uid, job.request_key, _spec_of(job), job.number, submit_ms)
         sql = "INSERT INTO jobs (id, uid, request_key, spec, kind, submit_ms) VALUES (?, ?, ?, ?, ?, ?)"
         self.connection.execute(sql, row)
+
+    def change_job(self, id_: int, job: Job) -> None:
+        """It asks for something else from now on."""
+        sql = "UPDATE jobs SET spec = ?, kind = ? WHERE id = ?"
+        self.connection.execute(sql, (_spec_of(job), job.number, id_))
 
     def job_of_request(self, job: Job) -> int | None:
         """The job that was submitted with the same key by the same user before, if one was."""
@@ -296,6 +300,10 @@ class Store:
             "ON CONFLICT (name) DO UPDATE SET wanted = excluded.wanted, reason = excluded.reason",
             (name, int(state), reason),
         )
+
+
+def _spec_of(job: Job) -> str:
+    return json.dumps(asdict(job) | {"ask": job.ask, "kind": job.kind})
 
 
 def job_of(spec: str) -> Job:

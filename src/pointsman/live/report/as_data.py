@@ -34,6 +34,7 @@ def findings_data(found: Findings) -> Row:
         "first_s": found.first_s,
         "last_s": found.last_s,
         "agreement": _agreement(found.agreement) | dict(_agreements(found)),
+        "advice": None if found.advice is None else asdict(found.advice),
         "starts_not_judged": found.unjudged,
         "left_free": len(found.left_free),
         "differences": [_difference(one) for one in found.differences()],

@@ -157,6 +157,16 @@ class Cost:
 
 
 @dataclass(frozen=True)
+class Advice:
+    """Advice that the other scheduler was given meanwhile."""
+
+    changes: int
+    """Changes of priorities."""
+    jobs: int
+    """Jobs whose priorities were changed; tasks of an array that have one together count as one."""
+
+
+@dataclass(frozen=True)
 class Findings:
     """Everything."""
 
@@ -175,6 +185,8 @@ class Findings:
     unjudged: int = 0
     """Starts that were seen too late to ask the policy."""
     scheduler: str = field(default="Slurm")
+    advice: Advice | None = None
+    """None: none was given."""
 
     @property
     def starts(self) -> list[Decision]:

@@ -13,9 +13,10 @@ from pointsman.errors import InputError
 from pointsman.live.control.clock import ANCHOR
 from pointsman.live.daemon.daemon import CLUSTER
 from pointsman.live.daemon.setting import DECIDING, OBSERVED, SORT, SORTS
+from pointsman.live.observe.advising import TAKEN_BACK
 from pointsman.live.records.archive import at_one_moment
 from pointsman.live.records.store import job_of
-from pointsman.live.report.findings import Cost, Decision, Findings, Foretold, JobFacts, Passed, Worth
+from pointsman.live.report.findings import Advice, Cost, Decision, Findings, Foretold, JobFacts, Passed, Worth
 from pointsman.types import Verb
 
 HOUR_MS: Final = 3_600_000
@@ -29,6 +30,9 @@ _FIRST: Final = f"SELECT min(at_ms) FROM ({_NOTED}) WHERE at_ms >= ?"
 _LAST: Final = f"""
 SELECT max(at_ms) FROM ({_NOTED} UNION ALL SELECT at_ms FROM journal WHERE what = 'advance'
 UNION ALL SELECT end_ms FROM jobs)
+"""
+_ADVICE: Final = """
+SELECT count(*), count(DISTINCT target) FROM audit WHERE verb = 'nice' AND at_ms >= ? AND detail <> ?
 """
 _DECISIONS: Final = "SELECT * FROM decisions WHERE at_ms >= ? ORDER BY seq"
 _JOBS: Final = "SELECT id, spec, end_ms FROM jobs"
@@ -83,7 +87,12 @@ class _Reading:
             next((cost for cost in costs if not cost.command), None),
             [(self._unix_s(row["at_ms"]), row["said"]) for row in self._since("SELECT * FROM alarms WHERE at_ms >= ?")],
             self._unjudged(),
+            advice=self._advice(),
         )
+
+    def _advice(self) -> Advice | None:
+        changes, jobs = self._ask(_ADVICE, (self._first_ms, TAKEN_BACK)).fetchone()
+        return Advice(changes, jobs) if changes else None
 
     def _one(self, sql: str, *values: int) -> int:
         return self._ask(sql, values).fetchone()[0]

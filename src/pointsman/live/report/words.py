@@ -18,7 +18,9 @@ LEAST_KEPT: Final = 0.8
 
 def lead(found: Findings) -> str:
     """How often the policy would have decided alike, what else it would have been worth, and what looking cost."""
-    return " ".join(filter(None, (_agreement(found), _odds(found), _worth(found), _foretold(found), _cost(found))))
+    return " ".join(
+        filter(None, (_agreement(found), _advice(found), _odds(found), _worth(found), _foretold(found), _cost(found)))
+    )
 
 
 def moment(at_s: float) -> str:
@@ -32,6 +34,14 @@ def _agreement(found: Findings) -> str:
         return f"{over} {found.scheduler} started no job."
     share = f"{all_.agreed:,} of {found.scheduler}'s {counted(all_.starts, 'start')} ({percent(all_.share)})"
     return f"{over} {found.policy} would have made {share} at the same moment."
+
+
+def _advice(found: Findings) -> str:
+    """That agreement is no surprise."""
+    if found.advice is None:
+        return ""
+    changes, jobs = counted(found.advice.changes, "time"), counted(found.advice.jobs, "job")
+    return f"Priorities of {jobs} were changed {changes} meanwhile (--advise), so agreement is partly their effect."
 
 
 def _odds(found: Findings) -> str:

@@ -96,6 +96,25 @@ def take_seats(world: LiveWorld, seats: Iterable[Seat], now_ms: int, rows: int) 
     world.find_jobs()
 
 
+def ask_for(world: LiveWorld, row: int, ask: Ask) -> None:
+    """A job that is HELD asks for something else from now on, between two turns; what has happened to it stays.
+
+    Raises:
+        RunError: it is not HELD.
+    """
+    slot, handle = _slot_in(world, row, JobState.HELD), world.simulation.handle
+    state = handle.state
+    record = state.jobs[slot : slot + 1]
+    world.write_row(row, ask, int(record["submit"][0]))
+    for name in ("cls", "queue", "neg_priority", "speed", "pinned"):
+        record[name] = getattr(ask, name)
+    record["asked"], record["estimate"] = state.classes["gpus"][ask.cls], ask.estimate_ms
+    if ask.numbers:
+        state.job_numbers[slot] = ask.numbers
+    state.g["placed"] = 0
+    unit(SEATING).seat(handle.address, slot)  # where durations are learnt, its own is foretold anew
+
+
 def start_there(world: LiveWorld, row: int, parts: Sequence[tuple[int, int]]) -> None:
     """A waiting job starts, between two turns, on (node, mask of its GPUs), because others have decided so.
 

@@ -2,13 +2,13 @@
 
 import asyncio
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Final
 
 from pointsman.errors import BackendError, InputError, UsageError
 from pointsman.live.backends.facts import Unsure
 from pointsman.live.backends.slurm.acting import SlurmBackend
-from pointsman.live.control.orders import JobOrder, Order, Verb
+from pointsman.live.control.orders import Changed, JobOrder, Order, UserOrder, Verb
 from pointsman.live.daemon.daemon import Daemon
 from pointsman.live.daemon.setting import ACTED, PARTITIONS
 from pointsman.live.daemon.slurm.instead import SUBMIT, refuse
@@ -40,14 +40,15 @@ class ActingDaemon(Daemon):
         self._sighting.recall(self.store.keys_since(self.loop.world.now_ms - LATELY_MS))
         for attempt in self.loop.attempts.values():
             self.slurm.remember(self.loop.jobs[attempt.id.job].command[0], attempt.id)
-        self._left_out: set[str] = set()
+        self._left_out: dict[str, tuple[Kind, int | None]] = {}
+        """By key, what jobs ask for that cannot be placed."""
         with self.store.turn():
             self.store.keep_setting(PARTITIONS, json.dumps(asdict(self.slurm.partitions)))
 
     async def submit(self, submission: Submission, uid: int) -> int:
         raise UsageError(f"this daemon starts jobs that are submitted to Slurm: use '{SUBMIT}'")
 
-    def check_takes(self, order: Order) -> None:
+    def check_takes(self, order: UserOrder) -> None:
         if isinstance(order, JobOrder):
             refuse(order, self.loop.jobs[order.job].shown, "starts jobs that users keep in Slurm")
 
@@ -74,14 +75,16 @@ class ActingDaemon(Daemon):
         snapshot = self.slurm.look()
         if snapshot is None:
             return [], []
-        sight = self._sighting.sight(snapshot)
+        seen = self._sighting.sight(snapshot).jobs.values()
         self._rows = {job.request_key: row for row, job in self.loop.jobs.items() if job.request_key is not None}
-        jobs = [job for seen in sight.jobs.values() if (job := self._job_at_gate(seen)) is not None]
-        orders = [order for seen in sight.jobs.values() if (order := self._wish(seen)) is not None]
-        return jobs, orders
+        new = [one for one in seen if one.key not in self._rows and self._waits_at_gate(one)]
+        jobs = [job for one in new if (job := self._job_of(one)) is not None]
+        orders: list[Order] = [changed for one in seen if (changed := self._change(one)) is not None]
+        return jobs, orders + [order for one in seen if (order := self._wish(one)) is not None]
 
-    def _job_at_gate(self, seen: SeenJob) -> Job | None:
-        if not self._waits_at_gate(seen) or seen.key in self._rows or seen.key in self._left_out:
+    def _job_of(self, seen: SeenJob) -> Job | None:
+        """A job that waits at the gate; None if it cannot be placed, which is said once."""
+        if self._left_out.get(seen.key) == (seen.kind, seen.nodes):
             return None
         kind = self._kind_of(seen)
         try:
@@ -89,21 +92,43 @@ class ActingDaemon(Daemon):
                 raise InputError("it does not say how many GPUs it takes of each node")
             number = self.roster.admit(kind)
         except InputError as error:
-            self._left_out.add(seen.key)
+            self._left_out[seen.key] = seen.kind, seen.nodes
             with self.store.turn():
                 said = f"job {seen.shown} stays at the gate, because it cannot be placed: {error.cause}"
                 self.loop.alarms.sound(said, self.clock.now_ms())
             return None
-        pinned = not (seen.requeues and self._may_preempt(kind.queue))
-        ask = self.roster.ask(number, limit_ms=seen.limit_ms, pinned=pinned)
-        limit_ms = None if seen.limit_ms is None else seen.limit_ms + SLACK_MS
+        self._left_out.pop(seen.key, None)
+        requeues = self._may_requeue(seen, kind)
+        ask = self.roster.ask(number, limit_ms=seen.limit_ms, pinned=not requeues)
         return Job(
-            ask, kind, number, seen.name, limit_ms, held=_is_held(seen),
-            requeues=not pinned, command=(seen.shown,), uid=seen.uid, request_key=seen.key, shown=seen.shown,
+            ask, kind, number, seen.name, seen.limit_ms, SLACK_MS, held=_is_held(seen),
+            requeues=requeues, command=(seen.shown,), uid=seen.uid, request_key=seen.key, shown=seen.shown,
         )  # fmt: skip
+
+    def _change(self, seen: SeenJob) -> Changed | None:
+        """What a job asks for that is there, if that is something else now; of one that has GPUs, the time limit."""
+        row = self._rows.get(seen.key)
+        if row is None or seen.ended is not None:
+            return None
+        before = self.loop.jobs[row]
+        if self.loop.attempt_of(row) is not None:
+            is_same = seen.limit_ms == before.limit_ms
+            return None if is_same else Changed(row, replace(before, limit_ms=seen.limit_ms))
+        if not self._waits_at_gate(seen):
+            return None
+        kind = self._kind_of(seen)
+        now = kind, seen.limit_ms, seen.name, kind is not None and self._may_requeue(seen, kind)
+        if now == (before.kind, before.limit_ms, before.name, before.requeues) and seen.key not in self._left_out:
+            return None
+        asked = self._job_of(seen)
+        return None if asked is None else Changed(row, asked)
 
     def _waits_at_gate(self, seen: SeenJob) -> bool:
         return seen.ended is None and seen.run is None and seen.kind.partition == self.slurm.partitions.gate
+
+    def _may_requeue(self, seen: SeenJob, kind: Kind) -> bool:
+        """Whether it may be preempted."""
+        return seen.requeues and self._may_preempt(kind.queue)
 
     def _may_preempt(self, qos: str | None) -> bool:
         """Whether jobs of a QOS may be preempted."""
@@ -123,8 +148,9 @@ class ActingDaemon(Daemon):
             return None
         if seen.ended == JobState.CANCELLED or (seen.ended is not None and self.loop.attempt_of(row) is None):
             return JobOrder(Verb.CANCEL, row, seen.uid)
-        if self._waits_at_gate(seen) and _is_held(seen) != (row in self.loop.held):
-            return JobOrder(Verb.HOLD if _is_held(seen) else Verb.RELEASE, row, seen.uid)
+        is_held = _is_held(seen) or seen.key in self._left_out
+        if self._waits_at_gate(seen) and is_held != (row in self.loop.held):
+            return JobOrder(Verb.HOLD if is_held else Verb.RELEASE, row, seen.uid)
         return None
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final, NoReturn
 
 from pointsman.errors import UsageError
-from pointsman.live.control.orders import NodeOrder, Order, Verb
+from pointsman.live.control.orders import NodeOrder, UserOrder, Verb
 from pointsman.types import NodeState
 
 SUBMIT: Final = "sbatch"
@@ -16,7 +16,7 @@ _OF_JOBS: Final[Mapping[Verb, str]] = {
 }
 
 
-def refuse(order: Order, shown: str, does: str) -> NoReturn:
+def refuse(order: UserOrder, shown: str, does: str) -> NoReturn:
     """An order that Slurm takes; `shown`: what it calls the job, `does`: what the daemon does.
 
     Raises:
@@ -25,7 +25,7 @@ def refuse(order: Order, shown: str, does: str) -> NoReturn:
     raise UsageError(f"this daemon {does}: use '{_command(order, shown)}'")
 
 
-def _command(order: Order, shown: str) -> str:
+def _command(order: UserOrder, shown: str) -> str:
     if isinstance(order, NodeOrder):
         state = "RESUME" if order.wanted == NodeState.UP else "DRAIN Reason=TEXT"
         return f"scontrol update NodeName={order.node} State={state}"
