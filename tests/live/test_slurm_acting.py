@@ -12,6 +12,7 @@ import pytest
 from pointsman.cluster import load_cluster
 from pointsman.live.backends.facts import AttemptId, Launch, Phase
 from pointsman.live.backends.slurm.acting import Partitions, SlurmBackend
+from pointsman.live.backends.slurm.changes import release, requeue_and_hold
 from pointsman.live.backends.slurm.commands import Answer, Commands
 from pointsman.types import NodeState
 from tests.cli.command import pointsman
@@ -126,15 +127,15 @@ def test_nodes_with_jobs_of_others_take_none(slurm: SlurmCluster, tmp_path: Path
 
 
 class Between(Commands):
-    """Commands of Slurm, and what happens between the question for jobs and the one for nodes."""
+    """Commands of Slurm, and what happens before those with some word."""
 
     def __init__(self, environment: dict[str, str]) -> None:
         super().__init__(environment=environment)
-        self.before_nodes: Callable[[], object] = lambda: None
+        self.before: dict[str, Callable[[], object]] = {}
 
     def run(self, *command: str) -> Answer:
-        if command[0] == "sinfo":
-            self.before_nodes()
+        for word in command:
+            self.before.get(word, lambda: None)()
         return super().run(*command)
 
 
@@ -150,10 +151,21 @@ def test_a_job_that_starts_while_slurm_is_asked_is_not_of_others(slurm: SlurmClu
         slurm.call("scontrol", "update", "NodeName=gpu2", "State=RESUME")
         slurm.wait(job, "RUNNING")
 
-    commands.before_nodes = start
+    commands.before["sinfo"] = start
     seen = backend.observe()
     assert [fact.phase for fact in seen.attempts] == [Phase.ACCEPTED]
     assert {node.state for node in seen.nodes} == {NodeState.UP}
+
+
+def test_a_job_may_start_as_soon_as_it_is_released(slurm: SlurmCluster) -> None:
+    commands = Between(slurm.environment)
+    job = slurm.submit("--nodes=1", "--gpus-per-node=8")
+    slurm.wait(job, "RUNNING")
+    requeue_and_hold(commands, job)
+    slurm.wait(job, "PENDING")
+    commands.before["StartTime=now"] = lambda: slurm.wait(job, "RUNNING")
+    release(commands, job)
+    assert slurm.state(job) == "RUNNING"
 
 
 @pytest.mark.parametrize("kills_controller", [False, True])

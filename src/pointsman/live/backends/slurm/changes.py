@@ -1,6 +1,7 @@
 """What is changed of Slurm's jobs, by `scontrol`."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Final
 
 from pointsman.cluster.hostlist import compress
@@ -43,7 +44,8 @@ def release(commands: Commands, job: str) -> None:
         Refused: it is not released. Unsure: it may be, or not.
     """
     _change(commands, "release", job)
-    _change(commands, "update", f"JobId={job}", "StartTime=now")
+    with suppress(Refused):  # it has started already
+        _change(commands, "update", f"JobId={job}", "StartTime=now")
 
 
 def requeue_and_hold(commands: Commands, job: str) -> None:
