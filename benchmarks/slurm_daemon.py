@@ -91,7 +91,7 @@ def _time_acting(rows: list[Row]) -> None:
 
         return work_timed
 
-    SlurmBackend.observe = timed("look", SlurmBackend.observe)
+    SlurmBackend.look = timed("look", SlurmBackend.look)
     ControlLoop.act = timed("act", ControlLoop.act)
     _time_turns(ActingDaemon, rows, lambda _: parts.clear(), lambda *_: iter(parts.items()))
 

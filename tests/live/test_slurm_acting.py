@@ -159,15 +159,15 @@ def test_nodes_with_jobs_of_others_take_none(slurm: SlurmCluster, tmp_path: Path
 
 
 class Between(Commands):
-    """Commands of Slurm, and what happens between the question for jobs and the one for nodes."""
+    """Commands of Slurm, and what happens before those with some word."""
 
     def __init__(self, environment: dict[str, str]) -> None:
         super().__init__(environment=environment)
-        self.before_nodes: Callable[[], object] = lambda: None
+        self.before: dict[str, Callable[[], object]] = {}
 
     def run(self, *command: str) -> Answer:
-        if command[0] == "sinfo":
-            self.before_nodes()
+        for word in command:
+            self.before.get(word, lambda: None)()
         return super().run(*command)
 
 
@@ -183,7 +183,7 @@ def test_a_job_that_starts_while_slurm_is_asked_is_not_of_others(slurm: SlurmClu
         slurm.call("scontrol", "update", "NodeName=gpu2", "State=RESUME")
         slurm.wait(job, "RUNNING")
 
-    commands.before_nodes = start
+    commands.before["sinfo"] = start
     seen = backend.observe()
     assert [fact.phase for fact in seen.attempts] == [Phase.ACCEPTED]
     assert {node.state for node in seen.nodes} == {NodeState.UP}

@@ -38,15 +38,15 @@ def move(commands: Commands, job: str, partition: str, nodes: Sequence[str], mar
 
 
 def release(commands: Commands, job: SlurmJob) -> None:
-    """A job that is held may start, if it was requeued in the next second: nodes know that they have stopped it in that
-    one, and would refuse it, whereupon Slurm ends it.
+    """A job that is held may start, but not in the second in which it was requeued: its nodes would refuse what they
+    have stopped then, whereupon Slurm ends it.
 
     Raises:
         Refused: it is not released. Unsure: it may be, or not.
     """
-    _change(commands, "release", job.id)
     start = "now" if job.submit_unix_s is None else f"uts{job.submit_unix_s + 1}"  # by the controller's own clock
-    _change(commands, "update", f"JobId={job.id}", f"StartTime={start}")
+    _change(commands, "update", f"JobId={job.id}", f"StartTime={start}")  # first, or it may start before
+    _change(commands, "release", job.id)
 
 
 def requeue_and_hold(commands: Commands, job: str) -> None:
