@@ -213,6 +213,28 @@ def test_what_was_requeued_starts_in_a_later_second(slurm: SlurmCluster, tmp_pat
     cluster.end()
 
 
+def test_a_job_whose_mark_is_gone_is_known_by_the_book(slurm: SlurmCluster, tmp_path: Path) -> None:
+    """Also one that had been requeued before it was launched: it still runs."""
+    cluster, again = SlurmUnderTest(tmp_path, slurm), AttemptId(1, 2)
+    cluster.launch(AttemptId(1, 1), LONG)
+    wait(cluster, AttemptId(1, 1), Phase.RUNNING)
+    cluster.backend.stop(AttemptId(1, 1), SOON)
+    wait(cluster, AttemptId(1, 1), Phase.ENDED)
+    cluster.launch(again, LONG)
+    wait(cluster, again, Phase.RUNNING)
+    (job,) = slurm.call("squeue", "--noheader", "--format=%A").split()
+    slurm.call("scontrol", "update", f"JobId={job}", "AdminComment=theirs")
+    cluster.reopened()
+    assert cluster.backend.observe().attempts == ()
+    cluster.reopened()
+    cluster.backend.remember(job, again)
+    for _ in range(2):
+        assert [(one.id, one.phase) for one in cluster.backend.observe().attempts] == [(again, Phase.RUNNING)]
+    cluster.backend.stop(again, SOON)
+    wait(cluster, again, Phase.ENDED)
+    cluster.end()
+
+
 @pytest.mark.parametrize("dies", [False, True])
 def test_the_queue_is_handed_back(slurm: SlurmCluster, tmp_path: Path, dies: bool) -> None:
     """Slurm starts all that waits, in its own order, also what was preempted."""

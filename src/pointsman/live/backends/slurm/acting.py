@@ -72,6 +72,7 @@ class SlurmBackend:
         self._reader = Reader(self._commands)
         self._store = _name_of(folder / "slurm-mark")
         self._launched: dict[str, Mark] = {}
+        self._recalled: dict[str, AttemptId] = {}
         self.seen: Snapshot | None = None
         """What was seen last."""
         self._marked: list[tuple[Mark, SlurmJob]] = []
@@ -84,6 +85,7 @@ class SlurmBackend:
 
     def observe(self) -> Observation:
         self.seen = seen = self._reader.look([job.number for _, job in self._marked])
+        self._recall_marks(seen.jobs)
         self._marked = [(mark, job) for job in seen.jobs if (mark := self.mark_of(job)) is not None]
         self._living = {id_: job for job in seen.jobs if job.phase != Phase.ENDED for id_ in task_ids(job.id)}
         ours = self._gpus_in_use()
@@ -91,9 +93,16 @@ class SlurmBackend:
         nodes = tuple(_node_fact(node, ours[node.name]) for node in seen.nodes if node.gpus)
         return Observation(facts, nodes, seen.complete, round(1000 * seen.unix_s))
 
-    def remember(self, id_: str, attempt: AttemptId, restarts: int = 0) -> None:
-        """A job was launched, and is known even if Slurm has forgotten its mark."""
-        self._launched[id_] = Mark(attempt, restarts)
+    def remember(self, id_: str, attempt: AttemptId) -> None:
+        """Another process has launched a job, which is known even if its mark is gone: how often it had been requeued
+        before is not known then, and is taken to be as often as when it is seen first.
+        """
+        self._recalled[id_] = attempt
+
+    def _recall_marks(self, jobs: Iterable[SlurmJob]) -> None:
+        for job in jobs if self._recalled else ():
+            if (attempt := self._recalled.pop(job.id, None)) is not None:
+                self._launched.setdefault(job.id, Mark(attempt, job.restarts))
 
     def mark_of(self, job: SlurmJob) -> Mark | None:
         """That of the attempt for which a job was launched last; None if it never was, or by another store."""
@@ -130,7 +139,7 @@ class SlurmBackend:
             if self._was_moved(id_, mark):  # by a request of which no answer came
                 return
             self._marked.remove(launched)
-            self._recall(id_, before)
+            self._take_mark(id_, before)
             raise
         if job.priority == 0:
             release(self._commands, replace(job, id=id_))
@@ -139,7 +148,7 @@ class SlurmBackend:
         job = self._reader.job(id_)
         return self.mark_of(job) == mark and not self.is_at_gate(job)
 
-    def _recall(self, id_: str, mark: Mark | None) -> None:
+    def _take_mark(self, id_: str, mark: Mark | None) -> None:
         """A job has the mark that it had before."""
         if mark is None:
             del self._launched[id_]
