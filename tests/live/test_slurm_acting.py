@@ -129,6 +129,24 @@ def test_a_shorter_job_preempts(slurm: SlurmCluster, tmp_path: Path) -> None:
         assert sorted(ends) == sorted([wide, stays, small])
 
 
+def test_what_others_requeue_runs_again(slurm: SlurmCluster, tmp_path: Path) -> None:
+    """Where the policy says: it waits at the gate again, be it that it may not be preempted."""
+    with actor(slurm, tmp_path / "d", "--policy", "fifo") as daemon:
+        by_user, by_node = (submit(slurm, "--nodes=1", "--gpus-per-node=8", seconds=4) for _ in range(2))
+        for job in (by_user, by_node):
+            wait_for(lambda job=job: ("begin", job) in [one[:2] for one in ran(slurm)])
+            wait_for(lambda job=job: book(daemon)[job]["runs"] == 1)
+        slurm.call("scontrol", "requeue", by_user)
+        node = slurm.call("squeue", "--noheader", f"--jobs={by_node}", "--format=NodeName=%N")
+        slurm.call("scontrol", "update", node, "State=DOWN", "Reason=broken")
+        assert {row["preemptible"] for row in daemon.get("/jobs")} <= {False}
+        found = wait_for_ends(daemon, [by_user, by_node])
+        assert {row["state"] for row in found.values()} == {"COMPLETED"}
+        assert sorted(job for what, job, _ in ran(slurm) if what == "end") == [by_user, by_node]
+        assert [what for what, *_ in ran(slurm)].count("begin") == 4
+        assert [row["n"] for row in rows(daemon, "SELECT count(*) AS n FROM attempts GROUP BY job")] == [2, 2]
+
+
 def test_nodes_with_jobs_of_others_take_none(slurm: SlurmCluster, tmp_path: Path) -> None:
     others = slurm.submit("--nodelist=gpu2", "--nodes=1", "--gpus-per-node=3")
     slurm.wait(others, "RUNNING")

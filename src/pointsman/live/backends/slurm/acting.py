@@ -28,7 +28,7 @@ from pointsman.live.backends.facts import (
 )
 from pointsman.live.backends.protocol import Patience
 from pointsman.live.backends.slurm.array_tasks import task_ids
-from pointsman.live.backends.slurm.changes import cancel, move, release, requeue_and_hold
+from pointsman.live.backends.slurm.changes import cancel, let_start, move, requeue_and_hold
 from pointsman.live.backends.slurm.commands import Commands
 from pointsman.live.backends.slurm.reader import Reader
 from pointsman.live.backends.slurm.records import NodeGpus, SlurmJob, SlurmNode, Snapshot
@@ -141,8 +141,8 @@ class SlurmBackend:
             self._marked.remove(launched)
             self._take_mark(id_, before)
             raise
-        if job.priority == 0:
-            release(self._commands, replace(job, id=id_))
+        if job.priority == 0 or job.restarts > 0:
+            let_start(self._commands, replace(job, id=id_))
 
     def _was_moved(self, id_: str, mark: Mark) -> bool:
         job = self._reader.job(id_)
@@ -188,6 +188,14 @@ class SlurmBackend:
                 with suppress(Refused, Unsure):
                     cancel(self._commands, job.id)
 
+    def keep_at_gate(self) -> None:
+        """What was requeued by others, be it because its node died, is not Slurm's to start again."""
+        for mark, job in self._marked:
+            waits = job.phase == Phase.ACCEPTED and job.priority > 0 and not self.is_at_gate(job)
+            if waits and job.restarts > mark.restarts:
+                with suppress(Refused, Unsure):
+                    move(self._commands, job.id, self.partitions.gate, [], job.admin_comment)
+
     def hand_back(self) -> list[str]:
         """All jobs that wait are Slurm's to start, in its own order, and those that are being requeued once they wait.
         Which could not be handed back, and why.
@@ -216,7 +224,7 @@ class SlurmBackend:
             was_requeued = self._is_requeued(job)
             move(self._commands, job.id, self.partitions.target, [], "")
             if was_requeued and job.priority == 0:
-                release(self._commands, job)
+                let_start(self._commands, job)
         except (Refused, Unsure) as error:
             return str(error)
         self._launched.pop(job.id, None)

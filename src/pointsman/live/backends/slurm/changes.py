@@ -37,14 +37,15 @@ def move(commands: Commands, job: str, partition: str, nodes: Sequence[str], mar
     _change(commands, "update", f"JobId={job}", *where)
 
 
-def release(commands: Commands, job: SlurmJob) -> None:
-    """A job that is held may start, if it was requeued in the next second: nodes know that they have stopped it in that
-    one, and would refuse it, whereupon Slurm ends it.
+def let_start(commands: Commands, job: SlurmJob) -> None:
+    """A job that is held, or was requeued, may start, in the second after that at the earliest: in that one nodes know
+    that they have stopped it, and would refuse it, whereupon Slurm ends it.
 
     Raises:
         Refused: it is not released. Unsure: it may be, or not.
     """
-    _change(commands, "release", job.id)
+    if job.priority == 0:
+        _change(commands, "release", job.id)
     start = "now" if job.submit_unix_s is None else f"uts{job.submit_unix_s + 1}"  # by the controller's own clock
     _change(commands, "update", f"JobId={job.id}", f"StartTime={start}")
 
