@@ -77,6 +77,14 @@ NOT_BY_A_SIMULATION = (
 """What a simulation that writes nothing needs none of."""
 
 
+def test_python_without_docstrings_is_refused(tmp_path: Path) -> None:
+    log = tmp_path / "jobs.csv"
+    log.write_text("submit_s,gpus,duration_s\n0,1,60\n")
+    words = ["simulate", str(log), "--cluster", "2x4", "--policy", "fifo", "-o", str(tmp_path / "run")]
+    done = subprocess.run([sys.executable, "-OO", "-m", "pointsman", *words], capture_output=True, text=True)
+    assert done.returncode == 2 and "python -OO removes docstrings" in done.stderr, done.stderr
+
+
 def test_a_simulation_imports_only_what_it_uses(tmp_path: Path) -> None:
     log = tmp_path / "log.csv"
     log.write_text("submit_s,gpus,duration_s\n0,1,3600\n60,8,7200\n")

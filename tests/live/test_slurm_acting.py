@@ -142,6 +142,24 @@ def test_a_shorter_job_preempts(slurm: SlurmCluster, tmp_path: Path) -> None:
         assert sorted(ends) == sorted([wide, stays, small])
 
 
+def test_what_others_requeue_runs_again(slurm: SlurmCluster, tmp_path: Path) -> None:
+    """Where the policy says: it waits at the gate again, be it that it may not be preempted."""
+    with actor(slurm, tmp_path / "d", "--policy", "fifo") as daemon:
+        by_user, by_node = (submit(slurm, "--nodes=1", "--gpus-per-node=8", seconds=4) for _ in range(2))
+        for job in (by_user, by_node):
+            wait_for(lambda job=job: ("begin", job) in [one[:2] for one in ran(slurm)])
+            wait_for(lambda job=job: book(daemon)[job]["runs"] == 1)
+        slurm.call("scontrol", "requeue", by_user)
+        node = slurm.call("squeue", "--noheader", f"--jobs={by_node}", "--format=NodeName=%N")
+        slurm.call("scontrol", "update", node, "State=DOWN", "Reason=broken")
+        assert {row["preemptible"] for row in daemon.get("/jobs")} <= {False}
+        found = wait_for_ends(daemon, [by_user, by_node])
+        assert {row["state"] for row in found.values()} == {"COMPLETED"}
+        assert sorted(job for what, job, _ in ran(slurm) if what == "end") == [by_user, by_node]
+        assert [what for what, *_ in ran(slurm)].count("begin") == 4
+        assert [row["n"] for row in rows(daemon, "SELECT count(*) AS n FROM attempts GROUP BY job")] == [2, 2]
+
+
 def test_nodes_with_jobs_of_others_take_none(slurm: SlurmCluster, tmp_path: Path) -> None:
     others = slurm.submit("--nodelist=gpu2", "--nodes=1", "--gpus-per-node=3")
     slurm.wait(others, "RUNNING")
@@ -255,6 +273,28 @@ def test_what_was_requeued_starts_in_a_later_second(slurm: SlurmCluster, tmp_pat
         time.sleep(1.0 - time.time() % 1.0)
         cluster.backend.stop(AttemptId(1, attempt), SOON)
         wait(cluster, AttemptId(1, attempt), Phase.ENDED)
+    cluster.end()
+
+
+def test_a_job_whose_mark_is_gone_is_known_by_the_book(slurm: SlurmCluster, tmp_path: Path) -> None:
+    """Also one that had been requeued before it was launched: it still runs."""
+    cluster, again = SlurmUnderTest(tmp_path, slurm), AttemptId(1, 2)
+    cluster.launch(AttemptId(1, 1), LONG)
+    wait(cluster, AttemptId(1, 1), Phase.RUNNING)
+    cluster.backend.stop(AttemptId(1, 1), SOON)
+    wait(cluster, AttemptId(1, 1), Phase.ENDED)
+    cluster.launch(again, LONG)
+    wait(cluster, again, Phase.RUNNING)
+    (job,) = slurm.call("squeue", "--noheader", "--format=%A").split()
+    slurm.call("scontrol", "update", f"JobId={job}", "AdminComment=theirs")
+    cluster.reopened()
+    assert cluster.backend.observe().attempts == ()
+    cluster.reopened()
+    cluster.backend.remember(job, again)
+    for _ in range(2):
+        assert [(one.id, one.phase) for one in cluster.backend.observe().attempts] == [(again, Phase.RUNNING)]
+    cluster.backend.stop(again, SOON)
+    wait(cluster, again, Phase.ENDED)
     cluster.end()
 
 

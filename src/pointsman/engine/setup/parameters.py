@@ -5,6 +5,7 @@ be there, a property that is `derived` says.
 """
 
 import functools
+import sys
 import types
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
@@ -12,6 +13,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 from pointsman.engine.state.layouts import FLAG, NUMBER, WHOLE
 from pointsman.engine.state.named import Declared, Record
 from pointsman.engine.state.records import PARAMETERS
+from pointsman.errors import UsageError
 
 _KINDS = {bool: FLAG, int: WHOLE, float: NUMBER}
 _IN_MS = {"s": ("_s", "_ms", WHOLE), "GPU-s": ("_gpu_s", "_gpu_ms", NUMBER)}
@@ -84,7 +86,13 @@ class _Parameters(Record):
 
 
 def declared_parameters(policy: Any) -> Iterator[tuple[str, Declared[Any]]]:
-    """What one class adds: its fields that are numbers, then what it derives."""
+    """What one class adds: its fields that are numbers, then what it derives.
+
+    Raises:
+        UsageError: Python has removed the sentences that say what is derived.
+    """
+    if sys.flags.optimize > 1:
+        raise UsageError("python -OO removes docstrings, which Pointsman reads: use -O (PYTHONOPTIMIZE=1) or neither")
     overriding = {name for base in policy.__mro__ for name, value in vars(base).items() if isinstance(value, derived)}
     for name in policy.__annotations__:
         field = policy.model_fields.get(name)

@@ -99,7 +99,7 @@ class Views:
             "gpus": kind.gpus,
             "nodes": nodes_asked(kind, self._widest),
             "time_limit_s": job.limit_ms / 1000 if job.limit_ms else None,
-            "preemptible": job.requeues,
+            "preemptible": not job.ask.pinned,
         }
 
     def reasons(self, pending: Iterable[int]) -> dict[int, str]:

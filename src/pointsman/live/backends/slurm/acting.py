@@ -28,7 +28,7 @@ from pointsman.live.backends.facts import (
 )
 from pointsman.live.backends.protocol import Patience
 from pointsman.live.backends.slurm.array_tasks import task_ids
-from pointsman.live.backends.slurm.changes import cancel, move, release, requeue_and_hold
+from pointsman.live.backends.slurm.changes import cancel, let_start, move, requeue_and_hold
 from pointsman.live.backends.slurm.commands import Commands
 from pointsman.live.backends.slurm.reader import Reader
 from pointsman.live.backends.slurm.records import NodeGpus, SlurmJob, SlurmNode, Snapshot
@@ -72,6 +72,7 @@ class SlurmBackend:
         self._reader = Reader(self._commands)
         self._store = _name_of(folder / "slurm-mark")
         self._launched: dict[str, Mark] = {}
+        self._recalled: dict[str, AttemptId] = {}
         self._ahead: Snapshot | Unsure | None = None
         """What was seen of which is not observed yet, or why nothing was."""
         self._marked: list[tuple[Mark, SlurmJob]] = []
@@ -100,6 +101,7 @@ class SlurmBackend:
         assert seen is not None
         if isinstance(seen, Unsure):
             raise seen
+        self._recall_marks(seen.jobs)
         self._marked = [(mark, job) for job in seen.jobs if (mark := self.mark_of(job)) is not None]
         self._living = {id_: job for job in seen.jobs if job.phase != Phase.ENDED for id_ in task_ids(job.id)}
         ours = self._gpus_in_use()
@@ -107,9 +109,16 @@ class SlurmBackend:
         nodes = tuple(_node_fact(node, ours[node.name]) for node in seen.nodes if node.gpus)
         return Observation(facts, nodes, seen.complete, round(1000 * seen.unix_s))
 
-    def remember(self, id_: str, attempt: AttemptId, restarts: int = 0) -> None:
-        """A job was launched, and is known even if Slurm has forgotten its mark."""
-        self._launched[id_] = Mark(attempt, restarts)
+    def remember(self, id_: str, attempt: AttemptId) -> None:
+        """Another process has launched a job, which is known even if its mark is gone: how often it had been requeued
+        before is not known then, and is taken to be as often as when it is seen first.
+        """
+        self._recalled[id_] = attempt
+
+    def _recall_marks(self, jobs: Iterable[SlurmJob]) -> None:
+        for job in jobs if self._recalled else ():
+            if (attempt := self._recalled.pop(job.id, None)) is not None:
+                self._launched.setdefault(job.id, Mark(attempt, job.restarts))
 
     def mark_of(self, job: SlurmJob) -> Mark | None:
         """That of the attempt for which a job was launched last; None if it never was, or by another store."""
@@ -149,16 +158,16 @@ class SlurmBackend:
             if self._was_moved(id_, mark):  # by a request of which no answer came
                 return
             self._marked.remove(launched)
-            self._recall(id_, before)
+            self._take_mark(id_, before)
             raise
-        if job.priority == 0:
-            release(self._commands, replace(job, id=id_))
+        if job.priority == 0 or job.restarts > 0:
+            let_start(self._commands, replace(job, id=id_))
 
     def _was_moved(self, id_: str, mark: Mark) -> bool:
         job = self._reader.job(id_)
         return self.mark_of(job) == mark and not self.is_at_gate(job)
 
-    def _recall(self, id_: str, mark: Mark | None) -> None:
+    def _take_mark(self, id_: str, mark: Mark | None) -> None:
         """A job has the mark that it had before."""
         if mark is None:
             del self._launched[id_]
@@ -198,6 +207,14 @@ class SlurmBackend:
                 with suppress(Refused, Unsure):
                     cancel(self._commands, job.id)
 
+    def keep_at_gate(self) -> None:
+        """What was requeued by others, be it because its node died, is not Slurm's to start again."""
+        for mark, job in self._marked:
+            waits = job.phase == Phase.ACCEPTED and job.priority > 0 and not self.is_at_gate(job)
+            if waits and job.restarts > mark.restarts:
+                with suppress(Refused, Unsure):
+                    move(self._commands, job.id, self.partitions.gate, [], job.admin_comment)
+
     def hand_back(self) -> list[str]:
         """All jobs that wait are Slurm's to start, in its own order, and those that are being requeued once they wait.
         Which could not be handed back, and why.
@@ -226,7 +243,7 @@ class SlurmBackend:
             was_requeued = self._is_requeued(job)
             move(self._commands, job.id, self.partitions.target, [], "")
             if was_requeued and job.priority == 0:
-                release(self._commands, job)
+                let_start(self._commands, job)
         except (Refused, Unsure) as error:
             return str(error)
         self._launched.pop(job.id, None)

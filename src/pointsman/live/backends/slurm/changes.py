@@ -37,16 +37,17 @@ def move(commands: Commands, job: str, partition: str, nodes: Sequence[str], mar
     _change(commands, "update", f"JobId={job}", *where)
 
 
-def release(commands: Commands, job: SlurmJob) -> None:
-    """A job that is held may start, but not in the second in which it was requeued: its nodes would refuse what they
-    have stopped then, whereupon Slurm ends it.
+def let_start(commands: Commands, job: SlurmJob) -> None:
+    """A job that is held, or was requeued, may start, but not in the second in which it was requeued: its nodes would
+    refuse what they have stopped then, whereupon Slurm ends it.
 
     Raises:
         Refused: it is not released. Unsure: it may be, or not.
     """
     start = "now" if job.submit_unix_s is None else f"uts{job.submit_unix_s + 1}"  # by the controller's own clock
     _change(commands, "update", f"JobId={job.id}", f"StartTime={start}")  # first, or it may start before
-    _change(commands, "release", job.id)
+    if job.priority == 0:
+        _change(commands, "release", job.id)
 
 
 def requeue_and_hold(commands: Commands, job: str) -> None:

@@ -75,6 +75,7 @@ class ActingDaemon(Daemon):
         snapshot = self.slurm.look()
         if snapshot is None:
             return [], []
+        self.slurm.keep_at_gate()
         seen = self._sighting.sight(snapshot).jobs.values()
         self._rows = {job.request_key: row for row, job in self.loop.jobs.items() if job.request_key is not None}
         new = [one for one in seen if one.key not in self._rows and self._waits_at_gate(one)]
@@ -98,11 +99,10 @@ class ActingDaemon(Daemon):
                 self.loop.alarms.sound(said, self.clock.now_ms())
             return None
         self._left_out.pop(seen.key, None)
-        requeues = self._may_requeue(seen, kind)
-        ask = self.roster.ask(number, limit_ms=seen.limit_ms, pinned=not requeues)
+        ask = self.roster.ask(number, limit_ms=seen.limit_ms, pinned=not self._may_preempt(seen, kind))
         return Job(
             ask, kind, number, seen.name, seen.limit_ms, SLACK_MS, held=_is_held(seen),
-            requeues=requeues, command=(seen.shown,), uid=seen.uid, request_key=seen.key, shown=seen.shown,
+            requeues=True, command=(seen.shown,), uid=seen.uid, request_key=seen.key, shown=seen.shown,
         )  # fmt: skip
 
     def _change(self, seen: SeenJob) -> Changed | None:
@@ -117,8 +117,8 @@ class ActingDaemon(Daemon):
         if not self._waits_at_gate(seen):
             return None
         kind = self._kind_of(seen)
-        now = kind, seen.limit_ms, seen.name, kind is not None and self._may_requeue(seen, kind)
-        if now == (before.kind, before.limit_ms, before.name, before.requeues) and seen.key not in self._left_out:
+        now = kind, seen.limit_ms, seen.name, kind is None or not self._may_preempt(seen, kind)
+        if now == (before.kind, before.limit_ms, before.name, before.ask.pinned) and seen.key not in self._left_out:
             return None
         asked = self._job_of(seen)
         return None if asked is None else Changed(row, asked)
@@ -126,14 +126,10 @@ class ActingDaemon(Daemon):
     def _waits_at_gate(self, seen: SeenJob) -> bool:
         return seen.ended is None and seen.run is None and seen.kind.partition == self.slurm.partitions.gate
 
-    def _may_requeue(self, seen: SeenJob, kind: Kind) -> bool:
-        """Whether it may be preempted."""
-        return seen.requeues and self._may_preempt(kind.queue)
-
-    def _may_preempt(self, qos: str | None) -> bool:
-        """Whether jobs of a QOS may be preempted."""
+    def _may_preempt(self, seen: SeenJob, kind: Kind) -> bool:
+        """Whether a job may be preempted, by its own and its QOS's leave."""
         allowed = self.setting.preempts or frozenset()
-        return ALL in allowed or qos in allowed
+        return seen.requeues and (ALL in allowed or kind.queue in allowed)
 
     def _kind_of(self, seen: SeenJob) -> Kind | None:
         """Its kind, in the partition in which it will run; None if Slurm would choose how many GPUs of each node."""
