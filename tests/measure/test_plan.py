@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pointsman.measure.plan import Cells, Item, work_off
+from pointsman.measure.plan import Budget, Cells, Item, work_off
 from pointsman.measure.process import JobFailed
 from pointsman.measure.rows import SAME, RowFile
 
@@ -35,7 +35,9 @@ def path(tmp_path: Path) -> Path:
 def done(path: Path, items: Sequence[Item], budget_s: float = inf, *, retry: bool = False, **about: str):
     said: list[tuple[float, str]] = []
     with RowFile(path, COLUMNS, force=False) as file:
-        outcome = work_off(items, file, ABOUT | about, budget_s, lambda *at: said.append(at), retry_failed=retry)
+        outcome = work_off(
+            items, file, ABOUT | about, Budget(budget_s, 0.2), lambda *at: said.append(at), retry_failed=retry
+        )
     return outcome, said
 
 
@@ -76,10 +78,16 @@ def test_failures_are_kept_until_they_are_to_be_retried(path: Path) -> None:
 
 
 def test_what_would_end_too_late_is_left_out(path: Path) -> None:
-    items = [item("slow", lambda: time.sleep(0.2)), item("b"), item("c")]
-    outcome, _ = done(path, items, budget_s=0.3)
-    assert (outcome.measured, outcome.left_out) == (1, ["b", "c"])
-    assert done(path, items, budget_s=0.3)[0].kept == 1
+    items = [item("a"), item("slow", lambda: time.sleep(0.5)), item("b"), item("c")]
+    outcome, _ = done(path, items, budget_s=0.9)
+    assert (outcome.measured, outcome.left_out) == (2, ["b", "c"])
+    assert done(path, items, budget_s=0.0)[0].kept == 2
+
+
+def test_the_first_item_says_nothing_of_the_others(path: Path) -> None:
+    """It starts processes."""
+    outcome, _ = done(path, [item("slow", lambda: time.sleep(0.5)), *map(item, "abc")], budget_s=0.9)
+    assert (outcome.measured, outcome.left_out) == (4, [])
 
 
 def test_without_any_time_nothing_is_begun(path: Path) -> None:

@@ -179,7 +179,7 @@ def _measure(
 ) -> None:
     from pointsman.cli import screen
     from pointsman.inputs.output_path import check_output_file
-    from pointsman.measure.plan import work_off
+    from pointsman.measure.plan import Budget, work_off
     from pointsman.measure.pool import Pool
     from pointsman.measure.rows import RowFile
     from pointsman.measure.slots import slots_of
@@ -192,8 +192,8 @@ def _measure(
         items = plan(bench, slots)
         with RowFile(how.output, columns, force=how.force) as file, screen.progress("measuring") as bar:
             file.check_alike(bench.about())
-            budget_s = inf if how.minutes is None else 60 * how.minutes
-            outcome = work_off(items, file, bench.about(), budget_s, bar.update, retry_failed=how.retry_failed)
+            budget = Budget(inf if how.minutes is None else 60 * how.minutes, how.rounds * how.round_s)
+            outcome = work_off(items, file, bench.about(), budget, bar.update, retry_failed=how.retry_failed)
     _report(kind, outcome, how)
 
 

@@ -1,9 +1,11 @@
 """A measurement is a list of items, the most telling first, that is worked off until the time is over."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from statistics import median
 from typing import NamedTuple
 
 from pointsman.measure.machine import Machine, clock_mhz
@@ -37,6 +39,28 @@ class Outcome:
     kept: int = 0
     failed: list[str] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
+
+
+class Budget:
+    """Time for a plan, which begins when this is made."""
+
+    def __init__(self, budget_s: float, usual_s: float) -> None:
+        """A time in seconds, and about how long an item takes, as far as that is known before any is measured."""
+        self._until_s = time.monotonic() + budget_s
+        self._usual_s = usual_s
+        self._spans_s: list[float] = []
+
+    def has_room(self) -> bool:
+        """Whether one more item is expected to fit. The first one says little: it starts processes."""
+        expected_s = median(self._spans_s[1:]) if len(self._spans_s) > 1 else self._usual_s
+        return time.monotonic() + expected_s <= self._until_s
+
+    @contextmanager
+    def spent(self) -> Generator[None]:
+        """What is done meanwhile is an item."""
+        begin_s = time.monotonic()
+        yield
+        self._spans_s.append(time.monotonic() - begin_s)
 
 
 @dataclass
@@ -84,7 +108,7 @@ def work_off(
     items: Sequence[Item],
     file: RowFile,
     about: Mapping[str, str],
-    budget_s: float,
+    budget: Budget,
     tell: Tell,
     *,
     retry_failed: bool = False,
@@ -95,11 +119,11 @@ def work_off(
         items: the plan, in order.
         file: rows that it has are kept.
         about: what all rows say of the machine.
-        budget_s: no item is begun that would end later than that, if it takes as long as the longest so far.
+        budget: no item is begun that is expected to end after it.
         tell: hears the share that is done, and what is being measured.
         retry_failed: whether rows of failures are measured again.
     """
-    outcome, begin, longest_s = Outcome(), time.monotonic(), 0.0
+    outcome = Outcome()
     for done, item in enumerate(items):
         tell(done / len(items), item.title)
         same = {column: about[column] for column in SAME}
@@ -108,15 +132,14 @@ def work_off(
             outcome.kept += len(kept)
             outcome.rows += kept
             continue
-        item_begin = time.monotonic()
-        if item_begin - begin + longest_s > budget_s:
+        if not budget.has_room():
             outcome.left_out.append(item.title)
             continue
-        rows = _measure(item, outcome)
+        with budget.spent():
+            rows = _measure(item, outcome)
         now = datetime.now(UTC).isoformat(timespec="seconds")
         file.add([{**about, **row, "measured_at": now} for row in rows])
         outcome.rows += file.rows[-len(rows) :]
-        longest_s = max(longest_s, time.monotonic() - item_begin)
     tell(1.0, "")
     return outcome
 

@@ -69,7 +69,7 @@ class JobProcess:
             stderr=self._words,
             env=os.environ | threads | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
             pass_fds=[theirs.fileno()],
-            start_new_session=True,  # Ctrl-C is for the parent, which ends the others
+            process_group=0,  # Ctrl-C is for the parent, which ends the others
         )
         theirs.close()
 
