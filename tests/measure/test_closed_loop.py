@@ -9,7 +9,6 @@ import random
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -103,7 +102,7 @@ def test_a_measurement_that_is_killed_loses_no_finished_row(tmp_path: Path) -> N
     words += ["--spread-limit", "1"]
     before, killed = b"", 0
     while killed < 10:
-        process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        process = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         with suppress(subprocess.TimeoutExpired):
             process.wait(draw.uniform(1.0, 4.0))
         if process.poll() is None:
@@ -120,11 +119,14 @@ def test_a_measurement_that_is_killed_loses_no_finished_row(tmp_path: Path) -> N
     assert done.returncode == 0, done.stderr
     rows = list(csv.DictReader(output.read_text().splitlines()))
     assert len({(row["model"], row["batch_per_gpu"]) for row in rows}) == len(rows) == 12
-    time.sleep(0.1)
-    assert no_jobs_left()
+    assert jobs_left(tmp_path) == []
 
 
-def no_jobs_left() -> bool:
-    """Whether no job of a killed measurement runs on."""
-    found = subprocess.run(["pgrep", "-P", "1", "-f", "pointsman.measure.job"], capture_output=True, text=True)
-    return found.stdout == ""
+def jobs_left(folder: Path) -> list[str]:
+    """Jobs of killed measurements that run on."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if (process / "cwd").resolve() == folder and b"pointsman.measure.job" in (process / "cmdline").read_bytes():
+                found.append(process.name)
+    return found

@@ -29,7 +29,7 @@ from pointsman.cli.screen import Format
 from pointsman.inputs.messages import counted
 
 if TYPE_CHECKING:
-    from pointsman.measure.names import Model
+    from pointsman.measure.names import Batches, Model
     from pointsman.measure.plan import Bench, Item, Outcome
     from pointsman.measure.pool import Pool
     from pointsman.measure.process import Slot
@@ -57,24 +57,18 @@ TITLES_SHOWN: Final = 4
 @with_settings
 def step(how: Settings, accumulate: Accumulate = None) -> None:
     """Measure the time of a training step and its memory, for profile fit."""
-    from pointsman.measure.names import Batches, find_models
     from pointsman.measure.step import COLUMNS, items
 
-    models, cut = find_models(how.models), _parts(accumulate)
-    batches = Batches(how.batch, models)
-    _measure("step", COLUMNS, how, models, lambda bench, slots: items(bench, slots[0], models, batches, cut))
+    _measure_on_one("step", COLUMNS, items, how, accumulate)
 
 
 @app.command()
 @with_settings
 def pairs(how: Settings, accumulate: Accumulate = None) -> None:
     """Measure how much two jobs on one device slow each other, for profile pairs."""
-    from pointsman.measure.names import Batches, find_models
     from pointsman.measure.pairs import COLUMNS, items
 
-    models, cut = find_models(how.models), _parts(accumulate)
-    batches = Batches(how.batch, models)
-    _measure("pairs", COLUMNS, how, models, lambda bench, slots: items(bench, slots[0], models, batches, cut))
+    _measure_on_one("pairs", COLUMNS, items, how, accumulate)
 
 
 @app.command()
@@ -168,6 +162,21 @@ def list_models(format: Printed = Format.table) -> None:
         for name, model in MODELS.items()
     ]
     screen.show(rows, format, left=("model", "title"))
+
+
+def _measure_on_one(
+    kind: str,
+    columns: tuple[str, ...],
+    items: "Callable[[Bench, Slot, Sequence[Model], Batches, Sequence[int]], list[Item]]",
+    how: Settings,
+    accumulate: str | None,
+) -> None:
+    """Measure what has one device and batches in parts."""
+    from pointsman.measure.names import Batches, find_models
+
+    models, parts = find_models(how.models), _parts(accumulate)
+    batches = Batches(how.batch, models)
+    _measure(kind, columns, how, models, lambda bench, slots: items(bench, slots[0], models, batches, parts))
 
 
 def _measure(

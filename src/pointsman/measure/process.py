@@ -12,22 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pointsman.errors import UsageError
-from pointsman.measure.messages import (
-    ENOUGH,
-    RELEASE,
-    STOP,
-    Describe,
-    Device,
-    Failed,
-    Prepare,
-    Prepared,
-    Run,
-    RunUntilTerminated,
-    Save,
-    Saved,
-    Setting,
-    Steps,
-)
+from pointsman.measure import messages
 
 _LAST_WORDS, _WAIT_FOR_END_S = 200, 5.0
 
@@ -56,7 +41,7 @@ class JobProcess:
             deadline_s: it has failed if it does not answer within this many seconds.
         """
         self.slot, self._deadline_s = slot, deadline_s
-        self.setting: Setting | None = None
+        self.setting: messages.Setting | None = None
         self._pipe, theirs = Pipe()
         self._words = tempfile.TemporaryFile()  # noqa: SIM115 (closed by `close`)
         threads = {"OMP_NUM_THREADS": str(len(slot.cores))} if slot.cores else {}
@@ -67,7 +52,7 @@ class JobProcess:
             stdin=subprocess.DEVNULL,
             stdout=self._words,
             stderr=self._words,
-            env=os.environ | threads | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            env=os.environ | threads,
             pass_fds=[theirs.fileno()],
             process_group=0,  # Ctrl-C is for the parent, which ends the others
         )
@@ -78,45 +63,45 @@ class JobProcess:
         """Its process id."""
         return self._process.pid
 
-    def prepare(self, setting: Setting, warm_up_steps: int) -> Prepared:
+    def prepare(self, setting: messages.Setting, warm_up_steps: int) -> messages.Prepared:
         """Build a training and warm it up.
 
         Raises:
             JobFailed: it could not.
         """
         self.setting = None
-        answer: Prepared = self._ask(Prepare(setting, self.slot.device, warm_up_steps))
+        answer: messages.Prepared = self._ask(messages.Prepare(setting, self.slot.device, warm_up_steps))
         self.setting = setting
         return answer
 
-    def describe(self) -> Device:
+    def describe(self) -> messages.Device:
         """Its device; JobFailed as for `prepare`."""
-        return self._ask(Describe(self.slot.device))
+        return self._ask(messages.Describe(self.slot.device))
 
     def release(self) -> None:
         """Have it give its memory back; JobFailed as for `prepare`."""
         if self.setting is not None:
             self.setting = None
-            self._ask(RELEASE)
+            self._ask(messages.RELEASE)
 
-    def save(self, path: Path) -> Saved:
+    def save(self, path: Path) -> messages.Saved:
         """Write a checkpoint and read it back; JobFailed as for `prepare`."""
-        return self._ask(Save(str(path)))
+        return self._ask(messages.Save(str(path)))
 
-    def begin(self, run: Run) -> None:
+    def begin(self, run: messages.Run) -> None:
         """Have it run; `wait_until_enough` and `stop` follow."""
         self._send(run)
 
-    def wait_until_enough(self, run: Run) -> None:
+    def wait_until_enough(self, run: messages.Run) -> None:
         """Wait until it has run for as long as it was asked to; it runs on. JobFailed as for `prepare`."""
         answer = self._receive(run.seconds + self._deadline_s)
-        assert answer == ENOUGH, answer
+        assert answer == messages.ENOUGH, answer
 
-    def stop(self) -> Steps:
+    def stop(self) -> messages.Steps:
         """End the run, whether or not it was enough; JobFailed as for `prepare`."""
-        self._send(STOP)
+        self._send(messages.STOP)
         answer = self._receive(self._deadline_s)
-        return answer if answer != ENOUGH else self._receive(self._deadline_s)
+        return answer if answer != messages.ENOUGH else self._receive(self._deadline_s)
 
     def terminate_after(self, seconds: float, path: Path) -> float:
         """Let it run for a while and terminate it: seconds until it has written a checkpoint and is gone.
@@ -124,8 +109,8 @@ class JobProcess:
         Raises:
             JobFailed: it does not end, or by an error.
         """
-        answer = self._ask(RunUntilTerminated(str(path)))
-        assert answer == ENOUGH, answer
+        answer = self._ask(messages.RunUntilTerminated(str(path)))
+        assert answer == messages.ENOUGH, answer
         time.sleep(seconds)
         begin = time.monotonic()
         self._process.terminate()
@@ -162,7 +147,7 @@ class JobProcess:
             answer = self._pipe.recv()
         except (EOFError, OSError):
             raise self._died() from None
-        if not isinstance(answer, Failed):
+        if not isinstance(answer, messages.Failed):
             return answer
         if answer.cause == "usage":
             raise UsageError(answer.text)

@@ -32,7 +32,7 @@ from pointsman.measure.messages import (
 
 _SIGNAL_WHEN_PARENT_DIES: Final = 1
 """``PR_SET_PDEATHSIG`` of Linux."""
-_NO_MEMORY: Final = ("out of memory", "can't allocate memory")
+_NO_MEMORY: Final = ("out of memory", "can't allocate memory", "ALLOC_FAILED")
 
 
 class Job:
