@@ -119,6 +119,13 @@ def test_a_pair_that_does_not_run_says_which_job(command: Command) -> None:
     assert command("profile", "pairs", "p.csv").code == 0
 
 
+def test_a_job_that_does_not_run_alone_is_named_too(command: Command) -> None:
+    done = command("measure", "pairs", *own("dozes", "crashes"), "--batch", "1", *CPU, "-o", "p.csv")
+    assert done.code == 0, done.err
+    crash = "alone: crash: ValueError: the loss"
+    assert [row["reason"] for row in rows("p.csv")] == ["", f"job b: {crash}", f"job a: {crash}"]
+
+
 def test_if_all_fail_the_command_fails(command: Command) -> None:
     done = command("measure", "step", *own("crashes"), "--batch", "1", *CPU, "-o", "s.csv")
     assert done.code == 1
@@ -135,7 +142,7 @@ def test_if_all_fail_the_command_fails(command: Command) -> None:
     [
         (["step", "resnet51", "-o", "x.csv"], "no model 'resnet51' to measure"),
         (["step", *own("quick"), "--device", "cpu", "-o", "x.csv"], "quick has no usual batch"),
-        (["pairs", "tiny_mlp", "--batch", "1,2", "--device", "cpu", "-o", "x.csv"], "tiny_mlp: several batches, 1, 2"),
+        (["pairs", *own("quick"), "--batch", "1,2", "--device", "cpu", "-o", "x.csv"], "quick: several batches, 1, 2"),
         (["step", *own("nothing"), "--batch", "1", "--device", "cpu", "-o", "x.csv"], "has no function 'nothing'"),
         (["step", "tiny_mlp", "--device", "cpu", "-o", "no/x.csv"], "there is no directory no"),
         (["node", "tiny_mlp", "--device", "cuda:0", "-o", "x.csv"], "one job fits, and a node needs two"),
@@ -145,6 +152,13 @@ def test_if_all_fail_the_command_fails(command: Command) -> None:
 def test_what_cannot_be_measured_is_said_before_anything_is(command: Command, words: list[str], message: str) -> None:
     done = command("measure", *words)
     assert (done.code, message in done.err) == (2, True), done.err
+    assert not Path("x.csv").exists()
+
+
+def test_a_gpu_that_is_not_there_is_said(command: Command) -> None:
+    pytest.importorskip("torch", reason="PyTorch is not installed (make learn)")
+    done = command("measure", "step", "tiny_mlp", "--device", "cuda:77", "-o", "x.csv")
+    assert (done.code, "--device cuda:77: PyTorch" in done.err, Path("x.csv").exists()) == (2, True, False)
 
 
 def test_models_are_listed(command: Command) -> None:

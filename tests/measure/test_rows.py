@@ -33,7 +33,13 @@ def test_a_header_that_was_cut_off_is_written_anew(tmp_path: Path, cut: int) -> 
     path.write_text((",".join(COLUMNS) + "\n")[:cut])
     with opened(path) as file:
         assert file.rows == []
-    assert path.read_text() == ",".join(COLUMNS) + "\n"
+        assert path.read_text() == ",".join(COLUMNS) + "\n"
+
+
+def test_a_file_without_rows_does_not_stay(tmp_path: Path) -> None:
+    with opened(tmp_path / "rows.csv"):
+        pass
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_row_that_was_cut_off_is_removed(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def _item(bench: Bench, slots: Sequence[Slot], alone: Alone, jobs: tuple[Model, 
 
     def measured() -> list[Cells]:
         places = list(zip(settings, slots, strict=False))
-        times = [alone.of(place) for place in places]
+        times = alone.of_each(places)
         found = bench.run(places) if len(jobs) > 1 else times[0]
         return [
             {

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from pointsman.measure.messages import Setting
 from pointsman.measure.names import Batches, Model
 from pointsman.measure.plan import Bench, Cells, Item
-from pointsman.measure.pool import Place
+from pointsman.measure.pool import Place, name_job
 from pointsman.measure.process import JobFailed, Slot
 from pointsman.measure.rounds import Measured
 from pointsman.speed.interference.pairs import FASTEST, TIMES, UNREAD
@@ -32,6 +32,16 @@ class Alone:
         found = self._found[place]
         if isinstance(found, JobFailed):
             raise found
+        return found
+
+    def of_each(self, places: Sequence[Place]) -> list[Measured]:
+        """As `of` each; if one of several cannot run, the text of the error says which."""
+        found = []
+        for i, place in enumerate(places):
+            try:
+                found.append(self.of(place))
+            except JobFailed as failure:
+                raise name_job(failure, places, i) from None
         return found
 
     def measure_again(self, place: Place) -> Measured:
@@ -87,7 +97,7 @@ def _side(bench: Bench, model: Model, batches: Batches, cut: int) -> _Side:
 def _item(bench: Bench, slot: Slot, alone: Alone, a: _Side, b: _Side) -> Item:
     def measured() -> list[Cells]:
         places = [(a.setting, slot), (b.setting, slot)]
-        times = [alone.of(place) for place in places]
+        times = alone.of_each(places)
         found = bench.run(places)
         for i, place in enumerate(places):
             if found.step_s[i] < (1 - bench.limits.spread) * times[i].step_s[0]:

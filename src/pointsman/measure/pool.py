@@ -72,6 +72,6 @@ class Pool:
         return [found[i] for i in range(len(places))]
 
 
-def name_job(failure: JobFailed, jobs: Sequence[JobProcess], i: int) -> JobFailed:
+def name_job(failure: JobFailed, jobs: Sequence[object], i: int) -> JobFailed:
     """The failure of one of several jobs, which says of which."""
     return JobFailed(f"job {'abcdefghijklmnop'[i]}: {failure}") if len(jobs) > 1 else failure

@@ -53,6 +53,8 @@ class RowFile:
         return self
 
     def __exit__(self, *_: object) -> None:
+        if not self.rows:
+            self.path.unlink(missing_ok=True)  # a header alone is of no use
         os.close(self._file)
 
     def check_alike(self, about: Mapping[str, str]) -> None:

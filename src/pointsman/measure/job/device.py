@@ -9,6 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from pointsman.errors import UsageError
 from pointsman.measure.messages import Device
 
 _KIB = 1024
@@ -43,8 +44,11 @@ class OnCuda(OnCpu):
     """A GPU, or a slice of one."""
 
     def __init__(self, name: str) -> None:
+        """UsageError: there is no such GPU."""
         import torch
 
+        if torch.cuda.device_count() <= torch.device(name).index:
+            raise UsageError(f"--device {name}: PyTorch {torch.__version__} sees {torch.cuda.device_count()} GPUs here")
         self.name, self.torch = name, torch
         torch.cuda.set_device(name)
         self.wait()

@@ -136,7 +136,7 @@ def _device(name: str) -> OnCpu:
 
 
 def _failed(error: Exception) -> Failed:
-    text = f"{type(error).__name__}: {error}".splitlines()[0]
+    text = f"{type(error).__name__}: {error}".splitlines()[0].removesuffix(": ")
     if isinstance(error, UsageError):
         return Failed("usage", str(error))
     no_memory = isinstance(error, MemoryError) or any(said in text for said in _NO_MEMORY)
