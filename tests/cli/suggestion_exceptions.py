@@ -1,6 +1,12 @@
 """Messages that the table of suggestions leaves out, and why."""
 
 NO_COMMAND = {
+    "--device {}: one job fits, and a node needs two": "the option that is wrong",
+    "several batches, {} (give one with --batch)": "a number that only the reader knows",
+    "--batch {}: no model {} is measured": "the option that is wrong",
+    "--cores goes with --device {}": "the option that is wrong",
+    "--device {}: a device is named twice": "the option that is wrong",
+    "--cores {}: this process may use": "the option that is wrong",
     "--operator: this machine has no user {}": "the option that is wrong",
     "--set: name the policy, too, with --policy": "the option that is missing",
     "--states: there is no state {}": "the option that is wrong",
@@ -81,6 +87,12 @@ NO_COMMAND = {
 """They name an option or a command and suggest none."""
 
 ELSEWHERE = {
+    "profile fit {} -o profiles.yaml": ("cli/test_measure.py", '"profile", "fit", "steps.csv"'),
+    "profile pairs {} -o sharing.yaml": ("cli/test_measure.py", '"profile", "pairs", "pairs.csv"'),
+    "profile interference {} -o nodes.yaml": ("cli/test_measure.py", '"profile", "interference", "nodes.csv"'),
+    "{}: use it with --overheads {}; sizes and times": ("cli/test_measure.py", '"--overheads", "o.yaml"'),
+    "give it, as --batch {}=32": ("measure/test_names.py", '"BERT=4"'),
+    "has other columns (name another file, or replace it with --force)": ("measure/test_rows.py", "force=True"),
     "pointsman explain {} --run {}": ("cli/test_compare.py", "pointsman explain"),
     "runs/{} --at {}": ("cli/test_compare.py", "pointsman explain"),
     "run capacity --savings": ("cli/test_savings.py", '"-o", "saved"'),

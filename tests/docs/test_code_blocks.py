@@ -22,6 +22,7 @@ LONG = (
     "tutorial",
     "sweeps",
     "learn-interference",
+    "measure-sharing",
     "figures-for-papers",
     "generate",
     "sharing-gpus",
@@ -74,7 +75,7 @@ def execute(capsys: pytest.CaptureFixture[str]) -> Execute:
     def done(command: Command) -> int:
         program, *arguments = command.words
         capsys.readouterr()
-        if arguments[:1] == ["train"] and find_spec("torch") is None:
+        if arguments[:1] in (["train"], ["measure"]) and find_spec("torch") is None:
             pytest.skip(f"{command.where}: PyTorch is not installed ('make learn')")
         if program.endswith("pointsman"):
             code, (out, err) = run(arguments), capsys.readouterr()

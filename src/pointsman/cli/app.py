@@ -16,6 +16,7 @@ from pointsman.cli import (
     eval,
     explain,
     live,
+    measure,
     policy,
     profile,
     report,
@@ -82,6 +83,7 @@ app.command()(verify.verify)
 app.add_typer(suite.app, name="suite")
 app.add_typer(config.app, name="config")
 app.add_typer(live.app, name="live")
+app.add_typer(measure.app, name="measure")
 for group, name, plural in (
     (trace.app, "trace", "traces"),
     (cluster.app, "cluster", "clusters"),

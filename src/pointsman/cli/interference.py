@@ -1,4 +1,4 @@
-"""``pointsman profile interference``: how much jobs on one node slow each other, learnt from recorded runs."""
+"""``pointsman profile interference``: how much jobs on one node slow each other, learnt from runs or measured."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -26,7 +26,10 @@ PREDICTORS = ("constant", "additive", "networks")
 def interference(
     runs: Annotated[
         list[Path],
-        typer.Argument(metavar="RUN...", help="Directories of runs or comparisons that were made with --log-speeds."),
+        typer.Argument(
+            metavar="RUN...",
+            help="Directories of runs or comparisons that were made with --log-speeds, or measured combinations (CSV).",
+        ),
     ],
     profiles: Annotated[
         list[str],
@@ -44,7 +47,7 @@ def interference(
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
     format: Annotated[Format, typer.Option(help="Output format.")] = Format.table,
 ) -> None:
-    """Fit slowdowns of jobs on different GPUs of a node to recorded runs."""
+    """Fit slowdowns of jobs on different GPUs of a node to recorded runs or measurements."""
     from pointsman.cli import screen
     from pointsman.cli.results import command_line
     from pointsman.errors import InputError
@@ -53,6 +56,7 @@ def interference(
     from pointsman.speed import load_catalogue
     from pointsman.speed.interference.learned.file import learned_yaml
     from pointsman.speed.interference.learned.learn import learn
+    from pointsman.speed.interference.learned.measured import observe_measured
     from pointsman.speed.interference.learned.observations import Observations, observe
 
     if output:
@@ -60,6 +64,9 @@ def interference(
     catalogue = load_catalogue(*profiles)
     found: Observations = {}
     for place in runs:
+        if place.suffix == ".csv":
+            observe_measured(place, catalogue, found)
+            continue
         for result in read_runs(place):
             observe(_recorded_run(place, result, catalogue), found)
     if not found:

@@ -101,7 +101,7 @@ def with_options(takes: Takes) -> Callable[[Callable[Concatenate[Options, P], No
             """Stand for the command in the list of commands."""
 
         setattr(listed, FULL, lambda: _full(command, takes))
-        return _present(listed, command, [])
+        return present(listed, command, [])
 
     return decorated
 
@@ -113,33 +113,42 @@ FULL = "full"
 def _full(command: Command, takes: Takes) -> Command:
     from pointsman.cli.flags import GRID, POLICIES, parameters
 
-    hints = get_type_hints(Options, include_extras=True)
-    common = [
-        inspect.Parameter(
-            f.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=inspect.Parameter.empty if f.default is MISSING else f.default,
-            annotation=hints[f.name],
-        )
-        for f in fields(Options)
-        if f.name != "spec"
-    ]
+    common = [parameter for parameter in fields_as_parameters(Options) if parameter.name != "spec"]
     flags = parameters({"one run": (), "policies": POLICIES, "a grid": GRID}[takes])
-    own = [p.replace(kind=p.KEYWORD_ONLY) for p in inspect.signature(command).parameters.values()][1:]
+    own = own_parameters(command)
 
     def full(**given: Any) -> None:
         spec = {flag.name: given.pop(flag.name) for flag in flags}
         shared = {parameter.name: given.pop(parameter.name) for parameter in common}
         command(Options(spec={name: value for name, value in spec.items() if _is_given(value)}, **shared), **given)
 
-    return _present(full, command, [*common[:1], *flags, *common[1:], *own])
+    return present(full, command, [*common[:1], *flags, *common[1:], *own])
+
+
+def fields_as_parameters(options: type[Any]) -> list[inspect.Parameter]:
+    """Parameters of a command from the fields of a dataclass, whose annotations are typer's."""
+    hints = get_type_hints(options, include_extras=True)
+    return [
+        inspect.Parameter(
+            f.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=inspect.Parameter.empty if f.default is MISSING else f.default,
+            annotation=hints[f.name],
+        )
+        for f in fields(options)
+    ]
+
+
+def own_parameters(command: Callable[..., None]) -> list[inspect.Parameter]:
+    """Those of a command after its first, which are its own options."""
+    return [p.replace(kind=p.KEYWORD_ONLY) for p in inspect.signature(command).parameters.values()][1:]
 
 
 def _is_given(value: Any) -> bool:
     return value is not None and value != []
 
 
-def _present(function: Any, command: Any, parameters: list[inspect.Parameter]) -> Command:
+def present(function: Any, command: Any, parameters: list[inspect.Parameter]) -> Command:
     """The function, to typer, has the name and docstring of `command` and these parameters."""
     function.__name__, function.__doc__ = command.__name__, command.__doc__
     function.__signature__ = inspect.Signature(parameters)

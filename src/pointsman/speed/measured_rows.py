@@ -4,12 +4,18 @@ import csv
 from collections.abc import Iterator, Sequence
 from math import isfinite, nan
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import Any, Final, NamedTuple, TextIO
 
 from pointsman.errors import InputError, UsageError
 from pointsman.inputs.did_you_mean import did_you_mean
 from pointsman.inputs.messages import counted
 from pointsman.speed.profiles.catalogue import Catalogue
+
+ABOUT: Final = (
+    "precision", "rounds", "disturbed", "spread", "reason", "device", "driver", "versions", "mode", "clock_mhz",
+    "measured_at",
+)  # fmt: skip
+"""How a row was measured, as ``pointsman measure`` says it of every row. A row with a `reason` has failed."""
 
 
 class Columns(NamedTuple):
@@ -17,6 +23,8 @@ class Columns(NamedTuple):
 
     required: tuple[str, ...]
     optional: tuple[str, ...]
+    about: tuple[str, ...] = ABOUT
+    """Allowed, and not read."""
 
 
 class Row:
@@ -74,7 +82,7 @@ class Row:
 
 
 def read_rows(path: str | Path, columns: Columns) -> list[Row]:
-    """The rows of a CSV file with these columns; empty lines are passed over.
+    """The rows of a CSV file with these columns; empty lines, and rows that say why they failed, are passed over.
 
     Raises:
         InputError: it cannot be read, has no rows, or a column or a cell too many or too few.
@@ -86,7 +94,10 @@ def read_rows(path: str | Path, columns: Columns) -> list[Row]:
             raise InputError("binary data, not UTF-8 text", path=path, fix="give a CSV file") from None
     if not rows:
         raise InputError("no measurements: only a header", path=path)
-    return rows
+    measured = [row for row in rows if not row.has("reason")]
+    if not measured:
+        raise rows[0].wrong("no measurements: every row has a reason why it failed", "measure again")
+    return measured
 
 
 def _open(path: str | Path) -> TextIO:
@@ -117,7 +128,7 @@ def _rows(lines: Any, path: str, columns: Columns) -> Iterator[Row]:
 
 def _header(cells: Sequence[str], path: str, line: int, columns: Columns) -> list[str]:
     names = [cell.strip() for cell in cells]
-    known = columns.required + columns.optional
+    known = columns.required + columns.optional + columns.about
     for i, name in enumerate(names):
         if name not in known:
             raise InputError(f"unknown column {name!r}", path=path, line=line, fix=did_you_mean(name, known))

@@ -1,18 +1,20 @@
 """Measured step times: the CSV that ``pointsman profile fit`` reads."""
 
 from collections.abc import Sequence
+from math import nan
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from pointsman.errors import InputError
 from pointsman.inputs.messages import counted
 from pointsman.speed.laws.allreduce import GangShape
-from pointsman.speed.measured_rows import Columns, Row, read_rows
+from pointsman.speed.measured_rows import ABOUT, Columns, Row, read_rows
 from pointsman.speed.profiles.catalogue import Catalogue, load_catalogue
 
 COLUMNS: Final = Columns(
     required=("model", "gpu_type", "gpus", "nodes", "batch_per_gpu", "step_s"),
-    optional=("sync_s", "gpus_per_node", "gradient_bytes"),
+    optional=("sync_s", "gpus_per_node", "gradient_bytes", "memory_bytes", "parts"),
+    about=("samples_per_s", *ABOUT),
 )
 
 GpusOfNodes = tuple[int, ...]
@@ -33,6 +35,8 @@ class Step(NamedTuple):
     """The part of the step that waited for communication; NaN if not measured."""
     gradient_bytes: float
     """What each GPU puts into the all-reduce; NaN if it takes part in none and nothing is known of it."""
+    memory_bytes: float = nan
+    """GPU memory that the step took, without that of the CUDA context; NaN if not measured."""
 
     @property
     def shape(self) -> GangShape:
@@ -44,11 +48,16 @@ class Step(NamedTuple):
 def read_steps(path: str | Path, catalogue: Catalogue | None = None) -> list[Step]:
     """The rows of a measurements file (``docs/formats/measurements.md``), names as the catalogue has them.
 
+    Rows of batches that were cut into parts are passed over: the law is of one pass.
+
     Raises:
         InputError: it cannot be read, or a row is wrong; the message has file, line, cause and fix.
     """
     known = catalogue or load_catalogue()
-    steps = [_step(row, known) for row in read_rows(path, COLUMNS)]
+    rows = [row for row in read_rows(path, COLUMNS) if not row.has("parts") or row.count("parts") == 1]
+    if not rows:
+        raise InputError("no step computes its batch at once", path=path, fix="measure batches in one part, too")
+    steps = [_step(row, known) for row in rows]
     _check_gradients(steps, path)
     return steps
 
@@ -73,7 +82,8 @@ def _step(row: Row, catalogue: Catalogue) -> Step:
         raise row.wrong(f"model {model!r} is not in the catalogue, so its gradient's size is unknown", fix)
     name = catalogue.model_name(model) if known else model
     batch, kind = row.number("batch_per_gpu"), row.gpu_type(catalogue)
-    return Step(row.line, name, kind, placement, batch, step_s, sync_s, gradient)
+    memory = row.number("memory_bytes", optional=True)
+    return Step(row.line, name, kind, placement, batch, step_s, sync_s, gradient, memory)
 
 
 def _placement(row: Row) -> GpusOfNodes:

@@ -5,12 +5,13 @@ from typing import Final
 
 from pointsman.speed.interference.file import MOST
 from pointsman.speed.interference.fit import Pair
-from pointsman.speed.measured_rows import Columns, Row, read_rows
+from pointsman.speed.measured_rows import ABOUT, Columns, Row, read_rows
 from pointsman.speed.profiles.catalogue import Catalogue
 
 NORMS: Final = ("norm_a", "norm_b")
 TIMES: Final = ("alone_s_a", "step_s_a", "alone_s_b", "step_s_b")
-COLUMNS: Final = Columns(("gpu_type", "model_a", "model_b"), (*NORMS, *TIMES, "batch_a", "batch_b"))
+UNREAD: Final = ("parts_a", "parts_b", "memory_bytes_a", "memory_bytes_b", *ABOUT)
+COLUMNS: Final = Columns(("gpu_type", "model_a", "model_b"), (*NORMS, *TIMES, "batch_a", "batch_b"), UNREAD)
 FASTEST: Final = 1.5
 """A speed beside another above this multiple of the speed alone is a slip, and no noise."""
 

@@ -1,0 +1,103 @@
+"""From the name of a model to its step, in the process of the job."""
+
+import importlib.util
+import inspect
+import os
+import sys
+import time
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from pointsman.errors import UsageError
+from pointsman.measure.messages import Saved, Setting
+from pointsman.measure.models.catalogue import MODELS
+
+Step = Callable[[], object]
+
+
+def make_step(setting: Setting, device: str) -> Step:
+    """The step of a training.
+
+    A function gets those of ``batch``, ``parts``, ``device`` and ``precision`` that it has parameters for. It returns
+    the step, or a recipe (`pointsman.measure.training.Recipe`), which is cut into parts and moved to the device here.
+
+    Raises:
+        UsageError: there is no such function, or it returns something else.
+    """
+    how = {"parts": setting.parts, "device": device, "precision": setting.precision}
+    function = _function(setting.model)
+    given = {"batch": setting.batch, **how}
+    made = function(**{name: given[name] for name in inspect.signature(function).parameters if name in given})
+    start = getattr(made, "start", None)
+    step = start(**how) if start else made
+    if not callable(step):
+        raise UsageError(f"{setting.model} returned {type(made).__name__}; return a step (a function) or a Recipe")
+    return step
+
+
+def gradient_bytes(step: Step) -> int:
+    """The size of all gradients; 0 if the step does not tell its parameters."""
+    parameters = getattr(step, "parameters", None)
+    return sum(p.numel() * p.element_size() for p in parameters()) if parameters else 0
+
+
+def write_checkpoint(step: Any, path: str) -> int:
+    """Write the state of a training to the disk; returns the bytes."""
+    import torch
+
+    with open(path, "wb") as file:
+        torch.save(step.state_dict(), file)
+        file.flush()
+        os.fsync(file.fileno())
+    return Path(path).stat().st_size
+
+
+def save_and_load(step: Any, path: str, wait: Callable[[], None]) -> Saved:
+    """Write a checkpoint and read it back, and say how long each took.
+
+    Raises:
+        UsageError: the step has no state.
+    """
+    if not hasattr(step, "state_dict"):
+        raise UsageError("this step has no state_dict(), so it cannot be saved; return a Recipe")
+    import torch
+
+    begin = time.monotonic()
+    size_bytes = write_checkpoint(step, path)
+    written = time.monotonic()
+    _forget_cached(path)
+    begin_read = time.monotonic()
+    step.load_state_dict(torch.load(path))
+    wait()
+    return Saved(size_bytes, written - begin, time.monotonic() - begin_read)
+
+
+def _forget_cached(path: str) -> None:
+    """Have the file read from its disk, where the system can forget what it has cached."""
+    if hasattr(os, "posix_fadvise"):
+        with open(path, "rb") as file:
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+def _function(model: str) -> Callable[..., Any]:
+    path, colon, name = model.rpartition(":")
+    if not colon:
+        return getattr(import_module(f"pointsman.measure.models.{MODELS[model].module}"), model)
+    function = getattr(_load_file(Path(path)), name, None)
+    if not callable(function):
+        raise UsageError(f"{path} has no function {name!r}")
+    return function
+
+
+def _load_file(path: Path) -> ModuleType:
+    """The module in a file, whose neighbours it may import."""
+    sys.path.insert(0, str(path.parent))
+    spec = importlib.util.spec_from_file_location(f"measured_{path.stem}", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module

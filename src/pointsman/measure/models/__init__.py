@@ -1,0 +1,1 @@
+"""Standard models, each with its published number of parameters, on synthetic data of the usual shapes."""

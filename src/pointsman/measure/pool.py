@@ -1,0 +1,77 @@
+"""The processes of jobs, kept from one measurement to the next: starting one takes seconds."""
+
+from collections.abc import Sequence
+from typing import Self
+
+from pointsman.measure.messages import Device, Setting
+from pointsman.measure.process import JobFailed, JobProcess, Slot
+
+WARM_UP_STEPS = 3
+Place = tuple[Setting, Slot]
+
+
+class Pool:
+    """Processes of jobs. Those that a measurement does not need hold no memory of their device."""
+
+    def __init__(self, deadline_s: float) -> None:
+        self._deadline_s = deadline_s
+        self._jobs: list[JobProcess] = []
+        self.gradient_bytes: dict[str, int] = {}
+        """Size of the gradients of each model that was prepared."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for job in self._jobs:
+            job.close()
+
+    def take(self, places: Sequence[Place]) -> list[JobProcess]:
+        """A prepared job for each place, in order.
+
+        Raises:
+            JobFailed: one could not be prepared; the text says which, if there are several.
+        """
+        found = self._match(places)
+        for job in self._jobs:
+            if job not in found:
+                job.release()
+        for i, (job, (setting, _)) in enumerate(zip(found, places, strict=True)):
+            if job.setting != setting:
+                job.release()
+                try:
+                    self.gradient_bytes[setting.model] = job.prepare(setting, WARM_UP_STEPS).gradient_bytes
+                except JobFailed as failure:
+                    raise name_job(failure, found, i) from None
+        return found
+
+    def describe(self, slot: Slot) -> Device:
+        """The device of a slot."""
+        (job,) = self._match([(Setting("", 0), slot)])
+        return job.describe()
+
+    def drop(self) -> None:
+        """End all processes: after a failure each begins anew."""
+        for job in self._jobs:
+            job.close()
+        self._jobs.clear()
+
+    def _match(self, places: Sequence[Place]) -> list[JobProcess]:
+        """A process on each slot: one that has the setting, or else any, or else a new one."""
+        free, found = list(self._jobs), {}
+        for fits in (lambda job, setting: job.setting == setting, lambda job, setting: True):
+            for i, (setting, slot) in enumerate(places):
+                job = next((job for job in free if job.slot == slot and fits(job, setting)), None)
+                if i not in found and job is not None:
+                    free.remove(job)
+                    found[i] = job
+        for i, (_, slot) in enumerate(places):
+            if i not in found:
+                found[i] = JobProcess(slot, self._deadline_s)
+                self._jobs.append(found[i])
+        return [found[i] for i in range(len(places))]
+
+
+def name_job(failure: JobFailed, jobs: Sequence[object], i: int) -> JobFailed:
+    """The failure of one of several jobs, which says of which."""
+    return JobFailed(f"job {'abcdefghijklmnop'[i]}: {failure}") if len(jobs) > 1 else failure

@@ -1,0 +1,173 @@
+"""A job as its parent sees it: a process that is asked and answers, or fails for a reason."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import suppress
+from multiprocessing import Pipe
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pointsman.errors import UsageError
+from pointsman.measure import messages
+
+_LAST_WORDS, _WAIT_FOR_END_S = 200, 5.0
+
+
+class JobFailed(Exception):
+    """A job is of no more use; the text says why."""
+
+
+class Slot(NamedTuple):
+    """Where a job runs."""
+
+    device: str
+    """``cpu``, ``cuda:0``, ..."""
+    cores: tuple[int, ...] = ()
+    """Cores that it may use; empty: all."""
+
+
+class JobProcess:
+    """A process for one job after another on the same slot."""
+
+    def __init__(self, slot: Slot, deadline_s: float) -> None:
+        """Start it.
+
+        Args:
+            slot: where it runs.
+            deadline_s: it has failed if it does not answer within this many seconds.
+        """
+        self.slot, self._deadline_s = slot, deadline_s
+        self.setting: messages.Setting | None = None
+        self._pipe, theirs = Pipe()
+        self._words = tempfile.TemporaryFile()  # noqa: SIM115 (closed by `close`)
+        threads = {"OMP_NUM_THREADS": str(len(slot.cores))} if slot.cores else {}
+        cores = ",".join(map(str, slot.cores))
+        self.started_s = time.monotonic()
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "pointsman.measure.job", str(theirs.fileno()), cores],
+            stdin=subprocess.DEVNULL,
+            stdout=self._words,
+            stderr=self._words,
+            env=os.environ | threads,
+            pass_fds=[theirs.fileno()],
+            process_group=0,  # Ctrl-C is for the parent, which ends the others
+        )
+        theirs.close()
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self._process.pid
+
+    def prepare(self, setting: messages.Setting, warm_up_steps: int) -> messages.Prepared:
+        """Build a training and warm it up.
+
+        Raises:
+            JobFailed: it could not.
+        """
+        self.setting = None
+        answer: messages.Prepared = self._ask(messages.Prepare(setting, self.slot.device, warm_up_steps))
+        self.setting = setting
+        return answer
+
+    def describe(self) -> messages.Device:
+        """Its device; JobFailed as for `prepare`."""
+        return self._ask(messages.Describe(self.slot.device))
+
+    def release(self) -> None:
+        """Have it give its memory back; JobFailed as for `prepare`."""
+        if self.setting is not None:
+            self.setting = None
+            self._ask(messages.RELEASE)
+
+    def save(self, path: Path) -> messages.Saved:
+        """Write a checkpoint and read it back; JobFailed as for `prepare`."""
+        return self._ask(messages.Save(str(path)))
+
+    def begin(self, run: messages.Run) -> None:
+        """Have it run; `wait_until_enough` and `stop` follow."""
+        self._send(run)
+
+    def wait_until_enough(self, run: messages.Run) -> None:
+        """Wait until it has run for as long as it was asked to; it runs on. JobFailed as for `prepare`."""
+        answer = self._receive(run.seconds + self._deadline_s)
+        assert answer == messages.ENOUGH, answer
+
+    def stop(self) -> messages.Steps:
+        """End the run, whether or not it was enough; JobFailed as for `prepare`."""
+        self._send(messages.STOP)
+        answer = self._receive(self._deadline_s)
+        return answer if answer != messages.ENOUGH else self._receive(self._deadline_s)
+
+    def terminate_after(self, seconds: float, path: Path) -> float:
+        """Let it run for a while and terminate it: seconds until it has written a checkpoint and is gone.
+
+        Raises:
+            JobFailed: it does not end, or by an error.
+        """
+        answer = self._ask(messages.RunUntilTerminated(str(path)))
+        assert answer == messages.ENOUGH, answer
+        time.sleep(seconds)
+        begin = time.monotonic()
+        self._process.terminate()
+        try:
+            self._process.wait(self._deadline_s)
+        except subprocess.TimeoutExpired:
+            raise self._hung(self._deadline_s) from None
+        stop_s = time.monotonic() - begin
+        if self._process.returncode:
+            raise self._died()
+        return stop_s
+
+    def close(self) -> None:
+        """End the process, whatever it is doing."""
+        self._pipe.close()
+        if self._process.poll() is None:
+            with suppress(ProcessLookupError):
+                os.killpg(self.pid, signal.SIGKILL)
+        self._process.wait()
+        self._words.close()
+
+    def _ask(self, message: object) -> Any:
+        self._send(message)
+        return self._receive(self._deadline_s)
+
+    def _send(self, message: object) -> None:
+        with suppress(OSError):  # of a process that is gone, `_receive` says why
+            self._pipe.send(message)
+
+    def _receive(self, within_s: float) -> Any:
+        try:
+            if not self._pipe.poll(within_s):
+                raise self._hung(within_s)
+            answer = self._pipe.recv()
+        except (EOFError, OSError):
+            raise self._died() from None
+        if not isinstance(answer, messages.Failed):
+            return answer
+        if answer.cause == "usage":
+            raise UsageError(answer.text)
+        raise JobFailed(f"{answer.cause}: {answer.text}")
+
+    def _hung(self, within_s: float) -> JobFailed:
+        return JobFailed(f"hang: no answer within {within_s:g} s")
+
+    def _died(self) -> JobFailed:
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(_WAIT_FOR_END_S)
+        code = self._process.poll()
+        if code is None:
+            return JobFailed("crash: it hung up")
+        if code < 0:
+            return JobFailed(f"killed: by {signal.Signals(-code).name}")
+        return JobFailed(f"crash: exit code {code}: {self._last_words()}".removesuffix(": "))
+
+    def _last_words(self) -> str:
+        """The last line that it has printed."""
+        self._words.seek(0)
+        lines = self._words.read().decode(errors="replace").strip().splitlines()
+        return lines[-1][:_LAST_WORDS] if lines else ""

@@ -1,0 +1,133 @@
+"""Jobs that tests measure: what they take is known, or they fail in a known way."""
+
+import fcntl
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+
+SLEEP_S = SPIN_S = 0.01
+
+
+def known(batch: int) -> Callable[[], None]:
+    """A step that sleeps and computes, 20 ms in all."""
+
+    def step() -> None:
+        time.sleep(SLEEP_S)
+        until = time.perf_counter() + SPIN_S
+        while time.perf_counter() < until:
+            pass
+
+    return step
+
+
+def spin(batch: int) -> Callable[[], None]:
+    """A step that takes 5 ms of a core, however long that is."""
+
+    def step() -> None:
+        until = time.thread_time() + 0.005
+        while time.thread_time() < until:
+            pass
+
+    return step
+
+
+def sleeps(batch: int) -> Callable[[], None]:
+    """A step that takes 5 ms a sample, whatever else runs."""
+    return lambda: time.sleep(0.005 * batch)
+
+
+def dozes() -> Callable[[], None]:
+    """A step of 20 ms."""
+    return lambda: time.sleep(0.02)
+
+
+def quick(batch: int, parts: int) -> Callable[[], None]:
+    """A step that takes longer the more parts there are."""
+
+    def step() -> None:
+        time.sleep(1e-4 * (parts + batch))
+
+    return step
+
+
+def after(steps: int, then: Callable[[], object]) -> Callable[[], None]:
+    """A step that does something else after some have gone well."""
+    done = [0]
+
+    def step() -> None:
+        time.sleep(0.001)
+        done[0] += 1
+        if done[0] > steps:
+            then()
+
+    return step
+
+
+def _raise() -> None:
+    raise ValueError("the loss\nis not a number")
+
+
+def crashes() -> Callable[[], None]:
+    return after(10, _raise)
+
+
+def hangs() -> Callable[[], None]:
+    return after(10, lambda: time.sleep(1000))
+
+
+def lacks_memory() -> Callable[[], None]:
+    return after(10, lambda: bytearray(1 << 60))
+
+
+def is_killed() -> Callable[[], None]:
+    return after(10, lambda: os.kill(os.getpid(), signal.SIGKILL))
+
+
+def wants_all() -> Callable[[], None]:
+    """A step that needs all there is, so that a second one lacks it."""
+    all_there_is = open(__file__)  # noqa: SIM115 (held as long as the job)
+    try:
+        fcntl.flock(all_there_is, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        raise MemoryError("no room for both") from None
+
+    def step() -> None:
+        time.sleep(0.02)
+        assert not all_there_is.closed
+
+    return step
+
+
+def leaves() -> Callable[[], None]:
+    def leave() -> None:
+        print("nothing left to train", file=sys.stderr, flush=True)
+        os._exit(7)
+
+    return after(10, leave)
+
+
+def crashes_at_once() -> Callable[[], None]:
+    raise RuntimeError("no data")
+
+
+def returns_nothing() -> None:
+    pass
+
+
+class Saves:
+    """A step that has a state, without PyTorch."""
+
+    def __call__(self) -> None:
+        time.sleep(0.001)
+
+    def state_dict(self) -> dict[str, bytes]:
+        return {"weights": bytes(100_000)}
+
+    def load_state_dict(self, state: dict[str, bytes]) -> None:
+        assert len(state["weights"]) == 100_000
+
+
+def saves() -> Saves:
+    return Saves()

@@ -1,0 +1,175 @@
+"""A job is a process: what it answers, and what becomes of it when something fails."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pointsman.errors import UsageError
+from pointsman.measure.messages import Run, Setting
+from pointsman.measure.pool import Pool
+from pointsman.measure.process import JobFailed, JobProcess, Slot
+
+OWN = Path(__file__).with_name("own_jobs.py")
+RUN = Run(0.05, 3)
+CPU = Slot("cpu")
+
+
+def setting(function: str) -> Setting:
+    return Setting(f"{OWN}:{function}", 1)
+
+
+@pytest.fixture
+def job() -> Iterator[JobProcess]:
+    one = JobProcess(CPU, deadline_s=20.0)
+    yield one
+    one.close()
+
+
+def ran(job: JobProcess) -> None:
+    job.begin(RUN)
+    job.wait_until_enough(RUN)
+    job.stop()
+
+
+def test_a_run_says_when_each_step_ended(job: JobProcess) -> None:
+    job.prepare(setting("quick"), warm_up_steps=1)
+    before = time.monotonic()
+    job.begin(Run(0.1, 3))
+    job.wait_until_enough(Run(0.1, 3))
+    steps = job.stop()
+    assert before <= steps.ended[0] < steps.ended[-1] <= time.monotonic()
+    assert steps.ended[-1] - steps.ended[0] >= 0.1
+    assert steps.ended == sorted(steps.ended)
+    assert 0 < steps.cpu_s < 1
+    assert 1 << 20 < steps.memory_bytes < 1 << 33
+
+
+def test_at_least_some_steps_are_run(job: JobProcess) -> None:
+    job.prepare(setting("quick"), warm_up_steps=0)
+    job.begin(Run(0.0, 5))
+    job.wait_until_enough(Run(0.0, 5))
+    assert len(job.stop().ended) >= 6
+
+
+def test_it_may_be_stopped_before_it_is_enough(job: JobProcess) -> None:
+    job.prepare(setting("quick"), warm_up_steps=0)
+    job.begin(RUN)
+    assert len(job.stop().ended) > 3
+
+
+@pytest.mark.parametrize(
+    ("function", "reason"),
+    [
+        ("crashes", "crash: ValueError: the loss"),
+        ("lacks_memory", "out of memory: "),
+        ("is_killed", "killed: by SIGKILL"),
+        ("leaves", "crash: exit code 7: nothing left to train"),
+    ],
+)
+def test_a_failure_has_a_reason(job: JobProcess, function: str, reason: str) -> None:
+    job.prepare(setting(function), warm_up_steps=3)
+    with pytest.raises(JobFailed, match=reason):
+        ran(job)
+
+
+def test_what_does_not_answer_hangs() -> None:
+    job = JobProcess(CPU, deadline_s=3.0)
+    try:
+        job.prepare(setting("hangs"), warm_up_steps=3)
+        with pytest.raises(JobFailed, match=r"hang: no answer within 3\.05 s"):
+            ran(job)
+    finally:
+        begin = time.monotonic()
+        job.close()
+    assert time.monotonic() - begin < 2
+    with pytest.raises(ProcessLookupError):
+        os.kill(job.pid, 0)
+
+
+def test_a_failing_start_has_a_reason(job: JobProcess) -> None:
+    with pytest.raises(JobFailed, match="crash: RuntimeError: no data"):
+        job.prepare(setting("crashes_at_once"), warm_up_steps=1)
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        ("nonsense", "own_jobs.py has no function 'nonsense'"),
+        ("returns_nothing", "own_jobs.py:returns_nothing returned NoneType; return a step"),
+    ],
+)
+def test_what_is_no_job_is_the_users_error(job: JobProcess, function: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        job.prepare(setting(function), warm_up_steps=1)
+
+
+def test_a_job_that_is_terminated_saves_its_state(job: JobProcess, tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="PyTorch is not installed (make learn)")
+    job.prepare(setting("saves"), warm_up_steps=1)
+    saved = job.save(tmp_path / "saved.pt")
+    assert saved.size_bytes == (tmp_path / "saved.pt").stat().st_size > 100_000
+    assert saved.write_s > 0
+    assert saved.read_s > 0
+    assert job.terminate_after(0.05, tmp_path / "stopped.pt") > 0
+    assert (tmp_path / "stopped.pt").stat().st_size == saved.size_bytes
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a process with its parent")
+def test_a_job_does_not_outlive_its_parent() -> None:
+    code = f"""
+import time
+from pointsman.measure.messages import Run, Setting
+from pointsman.measure.process import JobProcess, Slot
+job = JobProcess(Slot("cpu"), 20.0)
+job.prepare(Setting({f"{OWN}:hangs"!r}, 1), 3)
+job.begin(Run(100.0, 3))
+print(job.pid, flush=True)
+time.sleep(100)
+"""
+    parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    pid = int(parent.stdout.readline())
+    parent.send_signal(signal.SIGKILL)
+    parent.wait()
+    parent.stdout.close()
+    for _ in range(100):
+        if not Path(f"/proc/{pid}").exists() or "Z (zombie)" in Path(f"/proc/{pid}/status").read_text():
+            return
+        time.sleep(0.05)
+    os.kill(pid, signal.SIGKILL)
+    pytest.fail("the job lives on")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux pins processes")
+def test_a_job_stays_on_its_cores() -> None:
+    core = max(os.sched_getaffinity(0))
+    job = JobProcess(Slot("cpu", (core,)), deadline_s=20.0)
+    try:
+        job.prepare(setting("quick"), warm_up_steps=1)
+        assert os.sched_getaffinity(job.pid) == {core}
+    finally:
+        job.close()
+
+
+def test_processes_are_kept_from_one_measurement_to_the_next() -> None:
+    a, b = setting("quick"), setting("spin")
+    with Pool(deadline_s=20.0) as pool:
+        first, second = pool.take([(a, CPU), (b, CPU)])
+        assert [job.setting for job in (first, second)] == [a, b]
+        assert pool.take([(b, CPU)]) == [second]
+        assert first.setting is None  # it holds no memory
+        assert pool.take([(b, CPU), (a, CPU)]) == [second, first]
+        pool.drop()
+        (new,) = pool.take([(a, CPU)])
+        assert new not in (first, second)
+
+
+def test_of_several_jobs_the_one_that_fails_is_named() -> None:
+    with Pool(deadline_s=20.0) as pool, pytest.raises(JobFailed, match="job b: crash: RuntimeError: no data"):
+        pool.take([(setting("quick"), CPU), (setting("crashes_at_once"), CPU)])

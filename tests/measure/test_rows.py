@@ -1,0 +1,84 @@
+"""The file of rows: what is written is kept, whatever happens to the process."""
+
+from pathlib import Path
+
+import pytest
+
+from pointsman.errors import UsageError
+from pointsman.measure.rows import RowFile, cell
+
+COLUMNS = ("model", "step_s", "reason", "precision", "mode")
+
+
+def opened(path: Path, *, force: bool = False) -> RowFile:
+    return RowFile(path, COLUMNS, force=force)
+
+
+def test_rows_are_on_the_disk_at_once_and_found_later(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    with opened(path) as file:
+        file.add([{"model": "a", "step_s": 0.1234567}, {"model": "b", "reason": "crash: a,\nb"}])
+        assert path.read_text() == 'model,step_s,reason,precision,mode\na,0.123457,,,\nb,,"crash: a, b",,\n'
+    with opened(path) as file:
+        assert file.find({"model": "b"}) == dict(zip(COLUMNS, ("b", "", "crash: a, b", "", ""), strict=True))
+        assert file.find({"model": "c"}) is None
+        file.add([{"model": "b", "step_s": 2}])
+        assert (file.find({"model": "b"}) or {})["step_s"] == "2"
+    assert path.read_text().count("\n") == 4
+
+
+@pytest.mark.parametrize("cut", [1, 20, 34])
+def test_a_header_that_was_cut_off_is_written_anew(tmp_path: Path, cut: int) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text((",".join(COLUMNS) + "\n")[:cut])
+    with opened(path) as file:
+        assert file.rows == []
+        assert path.read_text() == ",".join(COLUMNS) + "\n"
+
+
+def test_a_file_without_rows_does_not_stay(tmp_path: Path) -> None:
+    with opened(tmp_path / "rows.csv"):
+        pass
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_row_that_was_cut_off_is_removed(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text(",".join(COLUMNS) + "\na,1,,,\nb,2")
+    with opened(path) as file:
+        assert [row["model"] for row in file.rows] == ["a"]
+    assert path.read_text() == ",".join(COLUMNS) + "\na,1,,,\n"
+
+
+@pytest.mark.parametrize("text", ["job_id,gpus\n1,2\n", "hello", "\n"])
+def test_another_file_is_left_alone(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "jobs.csv"
+    path.write_text(text)
+    with pytest.raises(UsageError, match=r"jobs\.csv: has other columns"):
+        opened(path)
+    assert path.read_text() == text
+    with opened(path, force=True) as file:
+        assert file.rows == []
+
+
+def test_only_one_process_writes(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    with opened(path), pytest.raises(UsageError, match="another measurement writes to it"):
+        opened(path)
+    with opened(path):
+        pass
+
+
+def test_what_would_be_fitted_as_one_stands_in_one_file(tmp_path: Path) -> None:
+    with opened(tmp_path / "rows.csv") as file:
+        file.add([{"model": "a", "precision": "fp32", "mode": "mps"}])
+        file.check_alike({"precision": "fp32", "mode": "mps"})
+        with pytest.raises(UsageError, match="precision is 'fp32', and now it is 'bf16'"):
+            file.check_alike({"precision": "bf16", "mode": "mps"})
+        with pytest.raises(UsageError, match="mode is 'mps', and now it is 'time slicing'"):
+            file.check_alike({"precision": "fp32", "mode": "time slicing"})
+
+
+@pytest.mark.parametrize(("value", "text"), [(None, ""), (1.0, "1"), (3e-7, "3e-07"), (12, "12"), ("a\n b", "a b")])
+def test_cells_are_on_one_line(value: object, text: str) -> None:
+    assert cell(value) == text
