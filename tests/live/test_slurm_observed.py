@@ -249,14 +249,13 @@ def test_what_is_out_of_scope_now_gets_its_own_back(slurm: SlurmCluster, tmp_pat
         daemon.begin()
         out = {job for job in own if job not in (waiting[0], waiting[2])}
         wait_for(lambda: all(nices()[job] == own[job] for job in out))
-        assert {row["unit"] for row in rows(daemon, "SELECT unit FROM advised")} <= {waiting[0], waiting[2]}
+        wait_for(lambda: {row["unit"] for row in rows(daemon, "SELECT unit FROM advised")} <= {waiting[0], waiting[2]})
         again = rows(daemon, "SELECT target FROM audit WHERE detail = 'its own again'")
         assert {array} <= {row["target"] for row in again} <= out
         daemon.end()
         daemon.options = ("--observe", "--policy", "fifo")
         daemon.begin()
-        wait_for(lambda: nices() == own)
-        assert rows(daemon, "SELECT * FROM advised") == []
+        wait_for(lambda: nices() == own and rows(daemon, "SELECT * FROM advised") == [])
 
 
 def test_what_is_out_of_scope_is_left_alone(slurm: SlurmCluster, tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ def setting(function: str) -> Setting:
 
 @pytest.fixture
 def job() -> Iterator[JobProcess]:
-    one = JobProcess(CPU, deadline_s=20.0)
+    one = JobProcess(CPU, deadline_s=120.0)
     yield one
     one.close()
 
@@ -79,10 +79,10 @@ def test_a_failure_has_a_reason(job: JobProcess, function: str, reason: str) -> 
 
 
 def test_what_does_not_answer_hangs() -> None:
-    job = JobProcess(CPU, deadline_s=3.0)
+    job = JobProcess(CPU, deadline_s=8.0)
     try:
         job.prepare(setting("hangs"), warm_up_steps=3)
-        with pytest.raises(JobFailed, match=r"hang: no answer within 3\.05 s"):
+        with pytest.raises(JobFailed, match=r"hang: no answer within 8\.05 s"):
             ran(job)
     finally:
         begin = time.monotonic()
@@ -126,7 +126,7 @@ def test_a_job_does_not_outlive_its_parent() -> None:
 import time
 from pointsman.measure.messages import Run, Setting
 from pointsman.measure.process import JobProcess, Slot
-job = JobProcess(Slot("cpu"), 20.0)
+job = JobProcess(Slot("cpu"), 120.0)
 job.prepare(Setting({f"{OWN}:hangs"!r}, 1), 3)
 job.begin(Run(100.0, 3))
 print(job.pid, flush=True)
@@ -149,7 +149,7 @@ time.sleep(100)
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux pins processes")
 def test_a_job_stays_on_its_cores() -> None:
     core = max(os.sched_getaffinity(0))
-    job = JobProcess(Slot("cpu", (core,)), deadline_s=20.0)
+    job = JobProcess(Slot("cpu", (core,)), deadline_s=120.0)
     try:
         job.prepare(setting("quick"), warm_up_steps=1)
         assert os.sched_getaffinity(job.pid) == {core}
@@ -159,7 +159,7 @@ def test_a_job_stays_on_its_cores() -> None:
 
 def test_processes_are_kept_from_one_measurement_to_the_next() -> None:
     a, b = setting("quick"), setting("spin")
-    with Pool(deadline_s=20.0) as pool:
+    with Pool(deadline_s=120.0) as pool:
         first, second = pool.take([(a, CPU), (b, CPU)])
         assert [job.setting for job in (first, second)] == [a, b]
         assert pool.take([(b, CPU)]) == [second]
@@ -171,5 +171,5 @@ def test_processes_are_kept_from_one_measurement_to_the_next() -> None:
 
 
 def test_of_several_jobs_the_one_that_fails_is_named() -> None:
-    with Pool(deadline_s=20.0) as pool, pytest.raises(JobFailed, match="job b: crash: RuntimeError: no data"):
+    with Pool(deadline_s=120.0) as pool, pytest.raises(JobFailed, match="job b: crash: RuntimeError: no data"):
         pool.take([(setting("quick"), CPU), (setting("crashes_at_once"), CPU)])

@@ -36,7 +36,7 @@ def test_rounds_far_from_the_median_or_with_others_are_disturbed() -> None:
 
 def test_rounds_are_repeated_until_enough_are_calm_or_there_are_too_many() -> None:
     looked = []
-    with Pool(deadline_s=20.0) as pool:
+    with Pool(deadline_s=120.0) as pool:
         jobs = pool.take([(Setting(f"{OWN}:quick", 9), Slot("cpu"))])
         found = measure(jobs, Limits(3, 0.02, 1.0, 9), lambda: looked.append(1))
         assert found.rounds == 3
