@@ -116,7 +116,7 @@ def _job_row(job: sqlite3.Row, attempts: list[Row]) -> Row | None:
         "job_id": str(job["id"]),
         "user": user_name(asked.uid),
         "submit_s": job["submit_ms"] / 1000,
-        "duration_s": sum(one["ended_ms"] - one["started_ms"] for one in ran) / 1000,
+        "duration_s": sum(map(_ran_ms, ran)) / 1000,
         "start_s": ran[0]["started_ms"] / 1000,
         "end_s": ran[-1]["ended_ms"] / 1000,
         "node_list": nodes_of(parts_of(ran[-1]["parts"])),
@@ -125,6 +125,12 @@ def _job_row(job: sqlite3.Row, attempts: list[Row]) -> Row | None:
         "preemptible": not asked.ask.pinned,
         "status": job["state"].lower(),
     }
+
+
+def _ran_ms(attempt: Row) -> int:
+    """How long an attempt ran. `simulate` adds the stop of one that is preempted by itself."""
+    until_ms = attempt["stopping_ms"] if attempt["cause"] == "preempt" else attempt["ended_ms"]
+    return max(0, until_ms - attempt["started_ms"])
 
 
 def _attempt_row(one: Row) -> Row:
