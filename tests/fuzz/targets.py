@@ -23,6 +23,7 @@ from pointsman.report import compare, measure, read_runs, write_comparison
 from pointsman.speed import load_catalogue, load_interference
 from pointsman.speed.fitting.measurements import read_steps
 from pointsman.speed.interference.learned.file import read_learned
+from pointsman.speed.interference.learned.measured import observe_measured
 from pointsman.speed.interference.node_law import load_node_law
 from pointsman.speed.interference.online.file import read_experience
 from pointsman.speed.interference.pairs import read_pairs
@@ -219,6 +220,12 @@ BERT-base,T4,8,2,12,1.5
 resnet50,v100,1,1,64,0.2
 vgg16,t4,4,1,8,0.9
 """
+NODES = b"""\
+gpu_type,node_gpus,model,others,alone_s,step_s,gpus,reason
+v100,4,bert,,0.21,0.21,,
+v100,4,bert,vgg16*1 + resnet50*2,0.21,0.231,1,
+v100,4,vgg16,bert*3,,,1,out of memory
+"""
 NORMS = b"""\
 gpu_type,model_a,model_b,norm_a,norm_b,batch_a,batch_b
 V100,BERT-base,ours,0.5,0.8,16,
@@ -230,6 +237,7 @@ TIMES = b"gpu_type,model_a,model_b,alone_s_a,step_s_a,alone_s_b,step_s_b\nv100,b
 def _measurements() -> Iterator[Target]:
     shipped = load_catalogue()
     yield Target("steps", (STEPS,), _named("m.csv", lambda path: read_steps(path, shipped)), 2)
+    yield Target("jobs on a node", (NODES,), _named("n.csv", lambda path: observe_measured(path, shipped, {})), 2)
     yield Target("pairs", (NORMS, TIMES), _named("p.csv", lambda path: read_pairs(path, shipped)), 2)
 
 

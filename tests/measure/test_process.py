@@ -165,6 +165,9 @@ def test_processes_are_kept_from_one_measurement_to_the_next() -> None:
         assert pool.take([(b, CPU)]) == [second]
         assert first.setting is None  # it holds no memory
         assert pool.take([(b, CPU), (a, CPU)]) == [second, first]
+        os.kill(first.pid, signal.SIGKILL)
+        first._process.wait()
+        assert pool.take([(b, CPU)]) == [second]
         pool.drop()
         (new,) = pool.take([(a, CPU)])
         assert new not in (first, second)

@@ -35,6 +35,7 @@ SHOWN = {
     "policies": Room((SMALL_WORLDS, "policies"), compiled=True),
     "learn/environments/compiled": Room(("learn/environments",), compiled=True),
     "capacity": Room(("capacity", "cli/test_capacity.py", "cli/test_savings.py")),
+    "measure": Room(("measure", "cli/test_measure.py")),
     "report": Room(("report", "cli/test_as_logged.py", "cli/test_compare.py", "cli/test_price.py")),
     "sweeps": Room(("sweeps", "cli/test_grid.py", "cli/test_price.py", "cli/test_resume.py", "cli/test_compare.py")),
     "inputs": Room(("inputs", "report/test_units.py", "cli/test_bad_places.py")),

@@ -56,8 +56,15 @@ class Pool:
             job.close()
         self._jobs.clear()
 
+    def _remove_dead(self) -> None:
+        """Forget processes that ended while they were idle."""
+        for job in [job for job in self._jobs if not job.is_alive]:
+            job.close()
+            self._jobs.remove(job)
+
     def _match(self, places: Sequence[Place]) -> list[JobProcess]:
         """A process on each slot: one that has the setting, or else any, or else a new one."""
+        self._remove_dead()
         free, found = list(self._jobs), {}
         for fits in (lambda job, setting: job.setting == setting, lambda job, setting: True):
             for i, (setting, slot) in enumerate(places):

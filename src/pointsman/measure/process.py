@@ -63,6 +63,11 @@ class JobProcess:
         """Its process id."""
         return self._process.pid
 
+    @property
+    def is_alive(self) -> bool:
+        """Whether its process has not ended."""
+        return self._process.poll() is None
+
     def prepare(self, setting: messages.Setting, warm_up_steps: int) -> messages.Prepared:
         """Build a training and warm it up.
 
