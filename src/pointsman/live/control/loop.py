@@ -234,8 +234,9 @@ class ControlLoop:
 
     def why_held(self, job: int) -> str:
         """Why a job that is held is, and what ends that."""
-        shown = self.jobs[job].shown
-        return f"it is held by its user ('{f'scontrol release {shown}' if shown else f'pointsman release {job}'}')"
+        if shown := self.jobs[job].shown:
+            return f"it is held by its user ('scontrol release {shown}')"
+        return f"it is held by its user ('pointsman release {job}')"
 
     # -- what is decided, and done ------------------------------------------------------------------------
 
