@@ -83,7 +83,7 @@ class Explanations:
         if start is None:
             return {}
         since_ms = self._daemon.clock.now_ms() - foretold.at_ms
-        early, likely, late = (max(0.0, ms - since_ms) / 1000 for ms in start)
+        early, likely, late = (max(0.0, ms - since_ms) / 1000 for ms in start[:3])
         times = self._range_s(foretold, start)
         if math.isinf(likely):
             return times | {"expected": "it is not expected to start within a week"}
