@@ -74,7 +74,7 @@ class Explanations:
         return [row for _, _, row in sorted(rows, key=lambda one: one[:2])]
 
     def _range_s(self, foretold: Foretold, start: Start) -> Row:
-        at_ms = [foretold.at_ms + round(ms) if math.isfinite(ms) else None for ms in start[:3]]
+        at_ms = [foretold.at_ms + round(ms) if math.isfinite(ms) else None for ms in start.times_ms]
         return {f"{name}_s": self._views.unix_s(ms) for name, ms in zip(_RANGE, at_ms, strict=True)}
 
     def expected(self, number: int, foretold: Foretold) -> Row:
@@ -83,7 +83,7 @@ class Explanations:
         if start is None:
             return {}
         since_ms = self._daemon.clock.now_ms() - foretold.at_ms
-        early, likely, late = (max(0.0, ms - since_ms) / 1000 for ms in start[:3])
+        early, likely, late = (max(0.0, ms - since_ms) / 1000 for ms in start.times_ms)
         times = self._range_s(foretold, start)
         if math.isinf(likely):
             return times | {"expected": "it is not expected to start within a week"}

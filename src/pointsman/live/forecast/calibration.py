@@ -6,6 +6,7 @@ promises the share that it is to hold. What an error is measured by, and how man
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 COUNTED: Final = 500
@@ -16,7 +17,8 @@ OF_WAIT, LEAST_MS = 0.1, 1000.0
 """A range counts as longer by this part of the wait that it promises, and by this."""
 
 
-class Start(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Start:
     """When a job starts, ms from now: sooner in 5 % of all cases, in half of them, and later in 5 %."""
 
     early_ms: float
@@ -24,6 +26,11 @@ class Start(NamedTuple):
     late_ms: float
     scale_ms: float = math.inf
     """What errors of it are measured by: about half of the range that the futures show."""
+
+    @property
+    def times_ms(self) -> tuple[float, float, float]:
+        """Early, likely and late."""
+        return self.early_ms, self.likely_ms, self.late_ms
 
 
 class Promised(NamedTuple):
@@ -67,10 +74,9 @@ class Calibration(NamedTuple):
         """The range in which it starts in 90 % of all cases: no narrower than the futures show."""
         if not math.isfinite(start.scale_ms):
             return start
-        early_ms = min(start.early_ms, max(0.0, start.likely_ms - self.sooner * start.scale_ms))
-        return start._replace(
-            early_ms=early_ms, late_ms=max(start.late_ms, start.likely_ms + self.later * start.scale_ms)
-        )
+        early_ms = max(0.0, start.likely_ms - self.sooner * start.scale_ms)
+        late_ms = start.likely_ms + self.later * start.scale_ms
+        return replace(start, early_ms=min(start.early_ms, early_ms), late_ms=max(start.late_ms, late_ms))
 
 
 def _not_above(errors: list[tuple[float, bool]], share: float) -> float:
