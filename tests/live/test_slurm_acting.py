@@ -34,6 +34,13 @@ def slurm() -> Iterator[SlurmCluster]:
         yield cluster
 
 
+@pytest.fixture
+def backfilling() -> Iterator[SlurmCluster]:
+    """Heterogeneous jobs need `sched/backfill`."""
+    with slurm_cluster(4, scheduler="sched/backfill") as cluster:
+        yield cluster
+
+
 def actor(slurm: SlurmCluster, folder: Path, *options: str) -> RunningDaemon:
     folder.mkdir(exist_ok=True)
     of = ("--backend", "slurm", "--act", "--poll", "0.3", "--overheads", "none")
@@ -382,3 +389,47 @@ def kill(what: str, slurm: SlurmCluster, daemon: RunningDaemon, chance: random.R
         slurm.slurmds[node].kill()
         slurm.slurmds[node].wait()
         slurm.start_slurmd(node)
+
+
+def test_jobs_that_only_slurm_can_place(backfilling: SlurmCluster, tmp_path: Path) -> None:
+    """Those without GPUs are left to it, others stay at the gate, and an alarm says why, and what to do."""
+    slurm = backfilling
+    one = ("--nodes=1", "--gpus-per-node=1")
+    with actor(slurm, tmp_path / "d", "--policy", "fifo") as daemon:
+        bare = submit(slurm, "--nodes=1")
+        named = submit(slurm, *one, "--nodelist=gpu3")
+        excludes = submit(slurm, *one, "--exclude=gpu1")
+        later = submit(slurm, *one, "--begin=now+600")
+        gang = submit(slurm, *one, ":", *GATE, *one)
+        slurm.wait(bare, "COMPLETED")
+        said = wait_for(lambda: len(alarms := daemon.get("/status")["alarms"]) == 4 and "\n".join(alarms))
+        assert f"job {named} stays at the gate, because it cannot be placed: it says on which nodes it must run" in said
+        assert f"('scontrol update JobId={named} Partition=gpu' leaves it to Slurm)" in said
+        assert f"job {gang}+1 stays at the gate" in said
+        assert f"job {excludes} cannot start on gpu1 (BadConstraints), and is tried again later" in said
+        wait_for(lambda: slurm.call("squeue", "-h", f"-j{excludes}", "--format=%P %r") == "inbox PartitionDown")
+        assert "Slurm may not start it yet: BeginTime" in daemon.type("explain", later).stdout
+        assert slurm.call("squeue", "-h", f"-j{later}", "--format=%P") == "inbox"
+        assert daemon.get("/status")["starting"] == 0
+        assert {row["state"] for row in daemon.get("/nodes")} == {"UP"}
+        slurm.call("scontrol", "update", f"JobId={named}", "Partition=gpu")
+        slurm.wait(named, "COMPLETED")
+        assert slurm.call("squeue", "-h", "--states=all", f"-j{named}", "--format=%N") == "gpu3"
+
+
+def test_arrays_and_what_names_nodes_are_handed_back(backfilling: SlurmCluster, tmp_path: Path) -> None:
+    """As their users submitted them."""
+    slurm = backfilling
+    with actor(slurm, tmp_path / "d", "--policy", "fifo") as daemon:
+        daemon.kill()
+        submit(slurm, "--nodes=1", "--gpus-per-node=8", "--array=1-9:4%1", seconds=0.2)
+        submit(slurm, "--nodes=2", "--gpus-per-node=8", "--array=1-2", seconds=0.2)
+        named = submit(slurm, "--nodes=1", "--gpus-per-node=8", "--nodelist=gpu3", seconds=0.2)
+        submit(slurm, "--nodes=1", "--gpus-per-node=1", ":", *GATE, "--nodes=1", seconds=0.2)
+        environment = {"PATH": slurm.path, "SLURM_CONF": slurm.environment["SLURM_CONF"]}
+        stopped = daemon.type("live", "stop", "--hand-back", "--state", str(daemon.folder / "state"), **environment)
+        assert stopped.returncode == 0, stopped.stderr
+        wait_until(lambda: slurm.call("squeue", "--noheader"), "", within_s=60)
+        ended = slurm.call("squeue", "-h", "--states=all", "--format=%T").split()
+        assert ended == ["COMPLETED"] * 8
+        assert slurm.call("squeue", "-h", "--states=all", f"-j{named}", "--format=%N") == "gpu3"
