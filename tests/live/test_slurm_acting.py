@@ -9,7 +9,6 @@ from unittest.mock import patch
 
 import pytest
 
-from pointsman.cluster import load_cluster
 from pointsman.live.backends.facts import AttemptId, Launch, Phase
 from pointsman.live.backends.slurm.acting import Partitions, SlurmBackend
 from pointsman.live.backends.slurm.commands import Answer, Commands
@@ -198,7 +197,8 @@ class Between(Commands):
 
 def test_a_job_that_starts_while_slurm_is_asked_is_not_of_others(slurm: SlurmCluster, tmp_path: Path) -> None:
     commands = Between(slurm.environment)
-    backend = SlurmBackend(load_cluster("4x8"), tmp_path, Partitions(), commands)
+    cluster = SlurmUnderTest(tmp_path, slurm).backend.describe()
+    backend = SlurmBackend(cluster, tmp_path, Partitions(), commands)
     job = submit(slurm, "--nodes=1", "--gpus-per-node=8", seconds=60)
     slurm.call("scontrol", "update", "NodeName=gpu2", "State=DRAIN", "Reason=later")
     backend.observe()
@@ -212,6 +212,31 @@ def test_a_job_that_starts_while_slurm_is_asked_is_not_of_others(slurm: SlurmClu
     seen = backend.observe()
     assert [fact.phase for fact in seen.attempts] == [Phase.ACCEPTED]
     assert {node.state for node in seen.nodes} == {NodeState.UP}
+
+
+def test_nodes_come_and_go_and_lose_gpus(slurm: SlurmCluster, tmp_path: Path) -> None:
+    """Which an alarm says; nothing is started where GPUs are missing, and nobody dies."""
+    with actor(slurm, tmp_path / "d", "--policy", "fifo") as daemon:
+        wait_for(lambda: daemon.get("/status"))
+        slurm.rewrite(_with_other_nodes)
+        said = "gpu2 has 4 GPUs, not 8; gpu4 has 0 GPUs, not 8; gpu9 has 8 GPUs, not 0; start it again"
+        wait_for(lambda: any(said in alarm for alarm in daemon.get("/status")["alarms"]))
+        drained = ["gpu2", "gpu4"]
+        wait_for(lambda: [row["node"] for row in daemon.get("/nodes") if row["state"] == "DRAIN"] == drained)
+        jobs = [submit(slurm, "--nodes=1", "--gpus-per-node=8") for _ in range(3)]
+        wait_for_ends(daemon, jobs)
+        parts = [row["parts"] for row in rows(daemon, "SELECT parts FROM attempts")]
+        assert len(parts) == 3 and not any(node in part for part in parts for node in ("gpu2", "gpu4", "gpu9"))
+
+
+def _with_other_nodes(text: str) -> str:
+    """Another node in place of gpu4, which does not answer, and half of the GPUs of gpu2."""
+    lines = []
+    for line in text.replace("gpu3,gpu4", "gpu3,gpu9").splitlines():
+        if line.startswith("NodeName=gpu2 "):
+            line = line.replace(":8 ", ":4 ")
+        lines.append(line.replace("NodeName=gpu4 ", "NodeName=gpu9 "))
+    return "\n".join(lines) + "\n"
 
 
 def test_jobs_may_be_changed_while_they_wait(slurm: SlurmCluster, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from pointsman.live.daemon.daemon import Daemon
 from pointsman.live.daemon.setting import ACTED, PARTITIONS
 from pointsman.live.daemon.slurm.instead import SUBMIT, refuse
 from pointsman.live.daemon.submission import Submission
+from pointsman.live.observe.inventory import describe_changes
 from pointsman.live.observe.loop import LATELY_MS
 from pointsman.live.observe.sight import SeenJob
 from pointsman.live.observe.slurm.sighting import Sighting
@@ -100,7 +101,10 @@ class ActingDaemon(Daemon):
         self.slurm.keep_at_gate()
         self.slurm.pass_on(snapshot.jobs)
         self._tell_of(self.slurm.take_back())
-        seen = self._sighting.sight(snapshot).jobs.values()
+        sight = self._sighting.sight(snapshot)
+        if changed := describe_changes(sight.gpus, self.loop.world, self.node_names):
+            self._alarm(changed)
+        seen = sight.jobs.values()
         self._rows = {job.request_key: row for row, job in self.loop.jobs.items() if job.request_key is not None}
         self.loop.reasons = {self._rows[one.key]: one.held for one in seen if one.held and one.key in self._rows}
         new = [one for one in seen if one.key not in self._rows and self._waits_at_gate(one)]
