@@ -9,7 +9,6 @@ from unittest.mock import patch
 
 import pytest
 
-from pointsman.cluster import load_cluster
 from pointsman.live.backends.facts import AttemptId, Launch, Phase
 from pointsman.live.backends.slurm.acting import Partitions, SlurmBackend
 from pointsman.live.backends.slurm.commands import Answer, Commands
@@ -31,6 +30,13 @@ GATE = ("--partition=inbox",)
 @pytest.fixture
 def slurm() -> Iterator[SlurmCluster]:
     with slurm_cluster(4) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def backfilling() -> Iterator[SlurmCluster]:
+    """Heterogeneous jobs need `sched/backfill`."""
+    with slurm_cluster(4, scheduler="sched/backfill") as cluster:
         yield cluster
 
 
@@ -191,7 +197,8 @@ class Between(Commands):
 
 def test_a_job_that_starts_while_slurm_is_asked_is_not_of_others(slurm: SlurmCluster, tmp_path: Path) -> None:
     commands = Between(slurm.environment)
-    backend = SlurmBackend(load_cluster("4x8"), tmp_path, Partitions(), commands)
+    cluster = SlurmUnderTest(tmp_path, slurm).backend.describe()
+    backend = SlurmBackend(cluster, tmp_path, Partitions(), commands)
     job = submit(slurm, "--nodes=1", "--gpus-per-node=8", seconds=60)
     slurm.call("scontrol", "update", "NodeName=gpu2", "State=DRAIN", "Reason=later")
     backend.observe()
@@ -205,6 +212,31 @@ def test_a_job_that_starts_while_slurm_is_asked_is_not_of_others(slurm: SlurmClu
     seen = backend.observe()
     assert [fact.phase for fact in seen.attempts] == [Phase.ACCEPTED]
     assert {node.state for node in seen.nodes} == {NodeState.UP}
+
+
+def test_nodes_come_and_go_and_lose_gpus(slurm: SlurmCluster, tmp_path: Path) -> None:
+    """Which an alarm says; nothing is started where GPUs are missing, and nobody dies."""
+    with actor(slurm, tmp_path / "d", "--policy", "fifo") as daemon:
+        wait_for(lambda: daemon.get("/status"))
+        slurm.rewrite(_with_other_nodes)
+        said = "gpu2 has 4 GPUs, not 8; gpu4 has 0 GPUs, not 8; gpu9 has 8 GPUs, not 0; start it again"
+        wait_for(lambda: any(said in alarm for alarm in daemon.get("/status")["alarms"]))
+        drained = ["gpu2", "gpu4"]
+        wait_for(lambda: [row["node"] for row in daemon.get("/nodes") if row["state"] == "DRAIN"] == drained)
+        jobs = [submit(slurm, "--nodes=1", "--gpus-per-node=8") for _ in range(3)]
+        wait_for_ends(daemon, jobs)
+        parts = [row["parts"] for row in rows(daemon, "SELECT parts FROM attempts")]
+        assert len(parts) == 3 and not any(node in part for part in parts for node in ("gpu2", "gpu4", "gpu9"))
+
+
+def _with_other_nodes(text: str) -> str:
+    """Another node in place of gpu4, which does not answer, and half of the GPUs of gpu2."""
+    lines = []
+    for line in text.replace("gpu3,gpu4", "gpu3,gpu9").splitlines():
+        if line.startswith("NodeName=gpu2 "):
+            line = line.replace(":8 ", ":4 ")
+        lines.append(line.replace("NodeName=gpu4 ", "NodeName=gpu9 "))
+    return "\n".join(lines) + "\n"
 
 
 def test_jobs_may_be_changed_while_they_wait(slurm: SlurmCluster, tmp_path: Path) -> None:
@@ -382,3 +414,47 @@ def kill(what: str, slurm: SlurmCluster, daemon: RunningDaemon, chance: random.R
         slurm.slurmds[node].kill()
         slurm.slurmds[node].wait()
         slurm.start_slurmd(node)
+
+
+def test_jobs_that_only_slurm_can_place(backfilling: SlurmCluster, tmp_path: Path) -> None:
+    """Those without GPUs are left to it, others stay at the gate, and an alarm says why, and what to do."""
+    slurm = backfilling
+    one = ("--nodes=1", "--gpus-per-node=1")
+    with actor(slurm, tmp_path / "d", "--policy", "fifo") as daemon:
+        bare = submit(slurm, "--nodes=1")
+        named = submit(slurm, *one, "--nodelist=gpu3")
+        excludes = submit(slurm, *one, "--exclude=gpu1")
+        later = submit(slurm, *one, "--begin=now+600")
+        gang = submit(slurm, *one, ":", *GATE, *one)
+        slurm.wait(bare, "COMPLETED")
+        said = wait_for(lambda: len(alarms := daemon.get("/status")["alarms"]) == 4 and "\n".join(alarms))
+        assert f"job {named} stays at the gate, because it cannot be placed: it says on which nodes it must run" in said
+        assert f"('scontrol update JobId={named} Partition=gpu' leaves it to Slurm)" in said
+        assert f"job {gang}+1 stays at the gate" in said
+        assert f"job {excludes} cannot start on gpu1 (BadConstraints), and is tried again later" in said
+        wait_for(lambda: slurm.call("squeue", "-h", f"-j{excludes}", "--format=%P %r") == "inbox PartitionDown")
+        assert "Slurm may not start it yet: BeginTime" in daemon.type("explain", later).stdout
+        assert slurm.call("squeue", "-h", f"-j{later}", "--format=%P") == "inbox"
+        assert daemon.get("/status")["starting"] == 0
+        assert {row["state"] for row in daemon.get("/nodes")} == {"UP"}
+        slurm.call("scontrol", "update", f"JobId={named}", "Partition=gpu")
+        slurm.wait(named, "COMPLETED")
+        assert slurm.call("squeue", "-h", "--states=all", f"-j{named}", "--format=%N") == "gpu3"
+
+
+def test_arrays_and_what_names_nodes_are_handed_back(backfilling: SlurmCluster, tmp_path: Path) -> None:
+    """As their users submitted them."""
+    slurm = backfilling
+    with actor(slurm, tmp_path / "d", "--policy", "fifo") as daemon:
+        daemon.kill()
+        submit(slurm, "--nodes=1", "--gpus-per-node=8", "--array=1-9:4%1", seconds=0.2)
+        submit(slurm, "--nodes=2", "--gpus-per-node=8", "--array=1-2", seconds=0.2)
+        named = submit(slurm, "--nodes=1", "--gpus-per-node=8", "--nodelist=gpu3", seconds=0.2)
+        submit(slurm, "--nodes=1", "--gpus-per-node=1", ":", *GATE, "--nodes=1", seconds=0.2)
+        environment = {"PATH": slurm.path, "SLURM_CONF": slurm.environment["SLURM_CONF"]}
+        stopped = daemon.type("live", "stop", "--hand-back", "--state", str(daemon.folder / "state"), **environment)
+        assert stopped.returncode == 0, stopped.stderr
+        wait_until(lambda: slurm.call("squeue", "--noheader"), "", within_s=60)
+        ended = slurm.call("squeue", "-h", "--states=all", "--format=%T").split()
+        assert ended == ["COMPLETED"] * 8
+        assert slurm.call("squeue", "-h", "--states=all", f"-j{named}", "--format=%N") == "gpu3"

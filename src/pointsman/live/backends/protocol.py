@@ -18,6 +18,8 @@ class Patience:
     """From when a running attempt is first missing until it counts as lost."""
     stop_ms: int = 60_000
     """From a request to stop until it is made again, harder."""
+    blames: bool = True
+    """Whether nodes on which starts fail again and again are to be drained."""
 
 
 class Backend(Protocol):

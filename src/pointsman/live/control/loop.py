@@ -215,7 +215,7 @@ class ControlLoop:
             is_first = len(change.happened) > 1 and happened.kind == Event.STARTED
             self.tell(happened, now_ms - is_first)  # events of one instant are applied by their kinds, ends first
             if happened.kind == Event.START_FAILED:
-                pause(self, attempt, now_ms, blames=blames)
+                pause(self, attempt, now_ms, blames=blames and self.backend.patience.blames)
             elif happened.kind == Event.FAIL and now_ms - (attempt.started_ms or 0) < SOON_MS:
                 pause(self, attempt, now_ms, blames=False)
             elif happened.kind == Event.STARTED:

@@ -16,18 +16,27 @@ class Inventory:
 
     def __init__(self, alarms: Alarms) -> None:
         self._alarms = alarms
-        self._changed: list[str] = []
+        self._changed = ""
 
     def states(self, seen: Sight, world: LiveWorld, names: Sequence[str], now_ms: int) -> dict[str, NodeState]:
         """Those of the nodes that are seen; what is not there any more takes no jobs. Within a turn of the store."""
-        changed = _changes(seen.gpus, world, names) if seen.gpus else []
+        changed = describe_changes(seen.gpus, world, names)
         if changed and changed != self._changed:
-            more = len(changed) - _MOST_NAMED
-            told = "; ".join(changed[:_MOST_NAMED]) + (f"; and {more} more" if more > 0 else "")
-            self._alarms.sound(f"nodes have changed since the daemon was started: {told}; start it again", now_ms)
+            self._alarms.sound(changed, now_ms)
         self._changed = changed
         gone = {name for name in names if name not in seen.nodes} if seen.nodes else set()
         return {**seen.nodes, **dict.fromkeys(gone, NodeState.DRAIN)}
+
+
+def describe_changes(gpus: Mapping[str, int], world: LiveWorld, names: Sequence[str]) -> str:
+    """Which nodes are not those of the world any more, by how many GPUs each has now, and what to do; nothing if none
+    has changed, or none is known.
+    """
+    if not (changed := _changes(gpus, world, names) if gpus else []):
+        return ""
+    more = len(changed) - _MOST_NAMED
+    told = "; ".join(changed[:_MOST_NAMED]) + (f"; and {more} more" if more > 0 else "")
+    return f"nodes have changed since the daemon was started: {told}; start it again"
 
 
 def _changes(gpus: Mapping[str, int], world: LiveWorld, names: Sequence[str]) -> list[str]:

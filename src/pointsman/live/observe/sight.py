@@ -43,6 +43,8 @@ class SeenJob:
     target: str = ""
     """By which that is changed."""
     requeues: bool = False
+    names_nodes: bool = False
+    """Whether it says on which nodes it must run."""
     held: str = ""
     """Why it could not start now, whoever decided."""
     run: Run | None = None

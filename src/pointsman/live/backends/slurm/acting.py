@@ -10,45 +10,33 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from pointsman.cluster import Cluster
 from pointsman.live.backends.facts import (
-    AttemptFact,
     AttemptId,
-    Exit,
     Launch,
-    NodeFact,
     Observation,
-    Parts,
     Phase,
     Refused,
     Stop,
     Unsure,
 )
 from pointsman.live.backends.protocol import Patience
-from pointsman.live.backends.slurm.array_tasks import task_ids
-from pointsman.live.backends.slurm.changes import cancel, let_start, move, requeue_and_hold
+from pointsman.live.backends.slurm.array_tasks import target_of, task_ids
+from pointsman.live.backends.slurm.as_facts import Mark, fact_of, node_fact
+from pointsman.live.backends.slurm.changes import cancel, leave, let_start, move, requeue_and_hold
 from pointsman.live.backends.slurm.commands import Commands
 from pointsman.live.backends.slurm.reader import Reader
-from pointsman.live.backends.slurm.records import NodeGpus, SlurmJob, SlurmNode, Snapshot
-from pointsman.live.backends.slurm.states import state_of_end
-from pointsman.types import NodeState
+from pointsman.live.backends.slurm.records import SlurmJob, Snapshot
 
 _MARK: Final = re.compile(r"pointsman:(?P<store>[0-9a-f]+):(?P<job>\d+):(?P<attempt>\d+):(?P<restarts>\d+)")
 HAND_BACK_S: Final = 90.0
 """For so long it is waited for jobs that are being requeued, when all are handed back."""
 QUIET_LOOKS: Final = 4
 _LOOK_S: Final = 0.5
-_LAUNCH_FAILED: Final = "launch failed"
-
-
-class Mark(NamedTuple):
-    """What is written into AdminComment of a job when it is launched."""
-
-    attempt: AttemptId
-    restarts: int
-    """How often the job had been requeued then: if it is more by now, the attempt is over."""
+BAD_PLACE: Final = "BadConstraints"
+"""Slurm's reason for a job that its nodes can never run, such as those that it excludes; it holds the job then."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +55,10 @@ class SlurmBackend:
         self, cluster: Cluster, folder: Path, partitions: Partitions, commands: Commands | None = None
     ) -> None:
         self.cluster, self.partitions = cluster, partitions
-        self.patience = Patience(start_ms=120_000, lost_ms=60_000, stop_ms=120_000)
+        layout = cluster.layout()
+        self._declared: dict[str, int] = dict(zip(layout.node_names, layout.node_gpus.tolist(), strict=True))
+        """GPUs by node."""
+        self.patience = Patience(start_ms=120_000, lost_ms=60_000, stop_ms=120_000, blames=False)
         self._commands = commands or Commands()
         self._reader = Reader(self._commands)
         self._store = _name_of(folder / "slurm-mark")
@@ -77,6 +68,8 @@ class SlurmBackend:
         """What was seen of which is not observed yet, or why nothing was."""
         self._marked: list[tuple[Mark, SlurmJob]] = []
         """The jobs in it that were launched."""
+        self._passed: set[str] = set()
+        """Jobs without GPUs that are left to Slurm."""
         self._living: dict[str, SlurmJob] = {}
         """Those that have not ended, by their ids; each task of an array."""
 
@@ -105,8 +98,9 @@ class SlurmBackend:
         self._marked = [(mark, job) for job in seen.jobs if (mark := self.mark_of(job)) is not None]
         self._living = {id_: job for job in seen.jobs if job.phase != Phase.ENDED for id_ in task_ids(job.id)}
         ours = self._gpus_in_use()
-        facts = tuple(_fact(mark, job) for mark, job in self._marked)
-        nodes = tuple(_node_fact(node, ours[node.name]) for node in seen.nodes if node.gpus)
+        facts = tuple(fact_of(mark, job, is_back=self.is_at_gate(job)) for mark, job in self._marked)
+        listed = {node.name: node for node in seen.nodes}
+        nodes = tuple(node_fact(name, gpus, listed.get(name), ours[name]) for name, gpus in self._declared.items())
         return Observation(facts, nodes, seen.complete, round(1000 * seen.unix_s))
 
     def remember(self, id_: str, attempt: AttemptId) -> None:
@@ -207,6 +201,25 @@ class SlurmBackend:
                 with suppress(Refused, Unsure):
                     cancel(self._commands, job.id)
 
+    def pass_on(self, jobs: Iterable[SlurmJob]) -> None:
+        """Jobs at the gate that take no GPUs are Slurm's to start, in its own order."""
+        here = {job.id for job in jobs if self.is_at_gate(job) and job.gpus.total == 0}
+        self._passed &= here
+        for id_ in here - self._passed:
+            with suppress(Unsure):
+                with suppress(Refused):  # that is not asked for again
+                    leave(self._commands, target_of(id_), self.partitions.target)
+                self._passed.add(id_)
+
+    def take_back(self) -> list[SlurmJob]:
+        """Jobs that Slurm cannot start where they were to run wait at the gate again."""
+        odd = [job for _, job in self._marked if job.reason == BAD_PLACE and job.phase == Phase.ACCEPTED]
+        for job in odd:
+            with suppress(Refused, Unsure):
+                move(self._commands, job.id, self.partitions.gate, [], job.admin_comment)
+                let_start(self._commands, job)
+        return odd
+
     def keep_at_gate(self) -> None:
         """What was requeued by others, be it because its node died, is not Slurm's to start again."""
         for mark, job in self._marked:
@@ -241,7 +254,10 @@ class SlurmBackend:
         """Why a job that waits could not be handed back."""
         try:
             was_requeued = self._is_requeued(job)
-            move(self._commands, job.id, self.partitions.target, [], "")
+            if self.mark_of(job) is None:
+                leave(self._commands, target_of(job.id), self.partitions.target)
+            else:
+                move(self._commands, job.id, self.partitions.target, [], "")
             if was_requeued and job.priority == 0:
                 let_start(self._commands, job)
         except (Refused, Unsure) as error:
@@ -259,42 +275,6 @@ class SlurmBackend:
 
     def close(self) -> None:
         """There is nothing to let go of."""
-
-
-def _node_fact(node: SlurmNode, ours: int) -> NodeFact:
-    """A node with GPUs of jobs that are not `ours` takes none of ours: which they will leave when is not known."""
-    if node.state == NodeState.UP and node.gpus_in_use > ours:
-        return NodeFact(node.name, NodeState.DRAIN, "jobs of others have GPUs there")
-    return NodeFact(node.name, node.state, node.reason)
-
-
-def _fact(mark: Mark, job: SlurmJob) -> AttemptFact:
-    """What a job says of the attempt for which it was launched."""
-    parts = _parts_of(job)
-    began_ms, ended_ms = (None if s is None else 1000 * s for s in (job.start_unix_s, job.end_unix_s))
-    if job.phase == Phase.RUNNING:  # which it does until its GPUs are free, even if it is requeued
-        return AttemptFact(mark.attempt, Phase.RUNNING, parts, None, began_ms)
-    if job.restarts > mark.restarts:
-        return AttemptFact(mark.attempt, Phase.ENDED, parts, Exit(None, 15, asked=True, detail="it was requeued"))
-    if job.phase == Phase.ENDED:
-        exit_ = Exit(job.ending.code, job.ending.signal or None, state=state_of_end(job.state))
-        return AttemptFact(mark.attempt, Phase.ENDED, parts, exit_, began_ms, ended_ms)
-    if job.reason.startswith(_LAUNCH_FAILED):
-        return AttemptFact(mark.attempt, Phase.ENDED, parts, Exit(ran=False, detail=job.reason))
-    return AttemptFact(mark.attempt, Phase.ACCEPTED, parts)
-
-
-def _parts_of(job: SlurmJob) -> Parts:
-    """The GPUs that it has, had last, or waits for: the lowest of its nodes, where it is not known which."""
-    each = job.gpus.per_node or 0
-    held = job.held or tuple(NodeGpus(node, each) for node in job.required_nodes)
-    return tuple((part.node, _mask_of(part, each)) for part in held)
-
-
-def _mask_of(part: NodeGpus, each: int) -> int:
-    if part.indexes:
-        return sum(1 << index for index in part.indexes)
-    return (1 << (part.count or each)) - 1
 
 
 def _name_of(place: Path) -> str:

@@ -15,10 +15,7 @@ def task_ids(id_: str) -> list[str]:
         return [id_]
     tasks: list[str] = []
     for part in found["tasks"].split(","):
-        span, _, step = part.partition(":")
-        first, _, last = span.partition("-")
-        numbers = range(int(first), int(last or first) + 1, int(step or 1))
-        tasks += [f"{found['array']}_{number}" for number in numbers[: MOST_TASKS - len(tasks)]]
+        tasks += [f"{found['array']}_{number}" for number in _span(part)[: MOST_TASKS - len(tasks)]]
     return tasks
 
 
@@ -31,6 +28,16 @@ def unit_of(id_: str) -> str:
 
 
 def target_of(id_: str) -> str:
-    """By which `scontrol` changes just these; ``8_[4-5]`` of ``8_[4-5%2]``."""
+    """By which `scontrol` changes just these, which knows no steps; ``8_[4-5]`` of ``8_[4-5%2]``."""
     found = _WAITING_TASKS.fullmatch(id_)
-    return id_ if found is None else f"{found['array']}_[{found['tasks']}]"
+    if found is None:
+        return id_
+    parts = (part if ":" not in part else ",".join(map(str, _span(part))) for part in found["tasks"].split(","))
+    return f"{found['array']}_[{','.join(parts)}]"
+
+
+def _span(part: str) -> range:
+    """The numbers of ``4``, ``4-9`` or ``4-9:2``."""
+    span, _, step = part.partition(":")
+    first, _, last = span.partition("-")
+    return range(int(first), int(last or first) + 1, int(step or 1))

@@ -37,6 +37,16 @@ def move(commands: Commands, job: str, partition: str, nodes: Sequence[str], mar
     _change(commands, "update", f"JobId={job}", *where)
 
 
+def leave(commands: Commands, target: str, partition: str) -> None:
+    """Have a waiting job, or tasks of an array, wait in another partition, with all that their users asked for: lists
+    of nodes can be changed of single jobs only.
+
+    Raises:
+        Refused: it surely was not moved. Unsure: it may be, or not.
+    """
+    _change(commands, "update", f"JobId={target}", f"Partition={partition}")
+
+
 def let_start(commands: Commands, job: SlurmJob) -> None:
     """A job that is held, or was requeued, may start, but not in the second in which it was requeued: its nodes would
     refuse what they have stopped then, whereupon Slurm ends it.

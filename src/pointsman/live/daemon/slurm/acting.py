@@ -2,17 +2,22 @@
 
 import asyncio
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Final
 
+from pointsman.cluster.hostlist import compress
 from pointsman.errors import BackendError, InputError, UsageError
 from pointsman.live.backends.facts import Unsure
-from pointsman.live.backends.slurm.acting import SlurmBackend
+from pointsman.live.backends.slurm.acting import BAD_PLACE, SlurmBackend
+from pointsman.live.backends.slurm.records import SlurmJob
+from pointsman.live.control.loop import ControlLoop
 from pointsman.live.control.orders import Changed, JobOrder, Order, UserOrder, Verb
 from pointsman.live.daemon.daemon import Daemon
 from pointsman.live.daemon.setting import ACTED, PARTITIONS
 from pointsman.live.daemon.slurm.instead import SUBMIT, refuse
 from pointsman.live.daemon.submission import Submission
+from pointsman.live.observe.inventory import describe_changes
 from pointsman.live.observe.loop import LATELY_MS
 from pointsman.live.observe.sight import SeenJob
 from pointsman.live.observe.slurm.sighting import Sighting
@@ -26,10 +31,26 @@ SLACK_MS: Final = 600_000
 """Slurm ends a job that has run for as long as it may; if it has not after so much longer, the daemon has it end."""
 
 
+_BY_USER: Final = ("", "JobHeldUser", "JobHeldAdmin")
+
+
+class ActingLoop(ControlLoop):
+    """Jobs at the gate may wait for more than their users."""
+
+    reasons: Mapping[int, str] = {}
+    """Slurm's words for why jobs cannot start yet."""
+
+    def why_held(self, job: int) -> str:
+        reason = self.reasons.get(job, "")
+        return super().why_held(job) if reason in _BY_USER else f"Slurm may not start it yet: {reason}"
+
+
 class ActingDaemon(Daemon):
     """Its jobs are those that wait at the gate; users submit, hold and cancel them by Slurm's commands."""
 
     sort = ACTED
+    Loop = ActingLoop
+    loop: ActingLoop  # ty: ignore
 
     def _recover(self) -> None:
         super()._recover()
@@ -40,8 +61,10 @@ class ActingDaemon(Daemon):
         self._sighting.recall(self.store.keys_since(self.loop.world.now_ms - LATELY_MS))
         for attempt in self.loop.attempts.values():
             self.slurm.remember(self.loop.jobs[attempt.id.job].command[0], attempt.id)
-        self._left_out: dict[str, tuple[Kind, int | None]] = {}
+        self._left_out: dict[str, tuple[Kind, int | None, bool]] = {}
         """By key, what jobs ask for that cannot be placed."""
+        self._told: set[str] = set()
+        """Sentences about jobs that are not placed, of which each is an alarm once."""
         with self.store.turn():
             self.store.keep_setting(PARTITIONS, json.dumps(asdict(self.slurm.partitions)))
 
@@ -76,27 +99,46 @@ class ActingDaemon(Daemon):
         if snapshot is None:
             return [], []
         self.slurm.keep_at_gate()
-        seen = self._sighting.sight(snapshot).jobs.values()
+        self.slurm.pass_on(snapshot.jobs)
+        self._tell_of(self.slurm.take_back())
+        sight = self._sighting.sight(snapshot)
+        if changed := describe_changes(sight.gpus, self.loop.world, self.node_names):
+            self._alarm(changed)
+        seen = sight.jobs.values()
         self._rows = {job.request_key: row for row, job in self.loop.jobs.items() if job.request_key is not None}
+        self.loop.reasons = {self._rows[one.key]: one.held for one in seen if one.held and one.key in self._rows}
         new = [one for one in seen if one.key not in self._rows and self._waits_at_gate(one)]
         jobs = [job for one in new if (job := self._job_of(one)) is not None]
         orders: list[Order] = [changed for one in seen if (changed := self._change(one)) is not None]
         return jobs, orders + [order for one in seen if (order := self._wish(one)) is not None]
 
+    def _tell_of(self, odd: Sequence[SlurmJob]) -> None:
+        """Jobs that Slurm could not start."""
+        for job in odd:
+            where = f"on {compress(job.required_nodes)} ({BAD_PLACE})"
+            self._alarm(f"job {job.id} cannot start {where}, and is tried again later: {self._to_slurm(job.id)}")
+
+    def _alarm(self, said: str) -> None:
+        if said not in self._told:
+            self._told.add(said)
+            with self.store.turn():
+                self.loop.alarms.sound(said, self.clock.now_ms())
+
+    def _to_slurm(self, shown: str) -> str:
+        return f"'scontrol update JobId={shown} Partition={self.slurm.partitions.target}' leaves it to Slurm"
+
     def _job_of(self, seen: SeenJob) -> Job | None:
         """A job that waits at the gate; None if it cannot be placed, which is said once."""
-        if self._left_out.get(seen.key) == (seen.kind, seen.nodes):
+        asked = seen.kind, seen.nodes, seen.names_nodes
+        if self._left_out.get(seen.key) == asked:
             return None
-        kind = self._kind_of(seen)
         try:
-            if kind is None:
-                raise InputError("it does not say how many GPUs it takes of each node")
+            kind = self._kind_of(seen)
             number = self.roster.admit(kind)
         except InputError as error:
-            self._left_out[seen.key] = seen.kind, seen.nodes
-            with self.store.turn():
-                said = f"job {seen.shown} stays at the gate, because it cannot be placed: {error.cause}"
-                self.loop.alarms.sound(said, self.clock.now_ms())
+            self._left_out[seen.key] = asked
+            said = f"job {seen.target} stays at the gate, because it cannot be placed: {error.cause}"
+            self._alarm(f"{said} ({self._to_slurm(seen.target)})")
             return None
         self._left_out.pop(seen.key, None)
         ask = self.roster.ask(number, limit_ms=seen.limit_ms, pinned=not self._may_preempt(seen, kind))
@@ -116,12 +158,19 @@ class ActingDaemon(Daemon):
             return None if is_same else Changed(row, replace(before, limit_ms=seen.limit_ms))
         if not self._waits_at_gate(seen):
             return None
-        kind = self._kind_of(seen)
-        now = kind, seen.limit_ms, seen.name, kind is None or not self._may_preempt(seen, kind)
-        if now == (before.kind, before.limit_ms, before.name, before.ask.pinned) and seen.key not in self._left_out:
+        if seen.key not in self._left_out and not self._asks_for_else(seen, before):
             return None
         asked = self._job_of(seen)
         return None if asked is None else Changed(row, asked)
+
+    def _asks_for_else(self, seen: SeenJob, before: Job) -> bool:
+        """Whether a job asks for anything else than it did `before`."""
+        try:
+            kind = self._kind_of(seen)
+        except InputError:
+            return True
+        now = kind, seen.limit_ms, seen.name, not self._may_preempt(seen, kind)
+        return now != (before.kind, before.limit_ms, before.name, before.ask.pinned)
 
     def _waits_at_gate(self, seen: SeenJob) -> bool:
         return seen.ended is None and seen.run is None and seen.kind.partition == self.slurm.partitions.gate
@@ -131,12 +180,22 @@ class ActingDaemon(Daemon):
         allowed = self.setting.preempts or frozenset()
         return seen.requeues and (ALL in allowed or kind.queue in allowed)
 
-    def _kind_of(self, seen: SeenJob) -> Kind | None:
-        """Its kind, in the partition in which it will run; None if Slurm would choose how many GPUs of each node."""
+    def _kind_of(self, seen: SeenJob) -> Kind:
+        """Its kind, in the partition in which it will run.
+
+        Raises:
+            InputError: only Slurm can say where it runs.
+        """
         kind = seen.kind._replace(partition=self.slurm.partitions.target)
+        if "+" in seen.shown:
+            raise InputError("it is a part of a heterogeneous job")
+        if seen.names_nodes:
+            raise InputError("it says on which nodes it must run")
         if kind.gpus_per_node is not None:
             return kind
-        return kind._replace(nodes_requested=1, gpus_per_node=kind.gpus) if seen.nodes == 1 else None
+        if seen.nodes != 1:
+            raise InputError("it does not say how many GPUs it takes of each node")
+        return kind._replace(nodes_requested=1, gpus_per_node=kind.gpus)
 
     def _wish(self, seen: SeenJob) -> Order | None:
         row = self._rows.get(seen.key)

@@ -15,6 +15,7 @@ from pointsman.types import JobState
 
 FREE: Final = ("", "None", "Priority", "Resources")
 """Reasons for which a job waits that another order of jobs could end; whatever else it waits for, it cannot start."""
+BEGIN_TIME: Final = "BeginTime"
 SKEW_S: Final = 5.0
 """The controller's clock may differ from ours by that much unheeded: it is told in whole seconds."""
 REMEMBERED_S: Final = 3_600.0
@@ -90,10 +91,10 @@ class Sighting:
             known = self._known[id_] = _Known(_new_key(id_, record, known))
         known.submit_unix_s, known.restarts = record.submit_unix_s, record.restarts
         known.ended = record.phase == Phase.ENDED
-        yield seen_job(known.key, id_, record, gpus)
+        yield seen_job(known.key, id_, record, gpus, time.time() + self._skew_s)
 
 
-def seen_job(key: str, id_: str, record: SlurmJob, gpus: int) -> SeenJob:
+def seen_job(key: str, id_: str, record: SlurmJob, gpus: int, now_unix_s: float) -> SeenJob:
     """A job, or one task of the array of which the record is."""
     submit_ms, end_ms = _ms(record.submit_unix_s or 0), _ms(record.end_unix_s)
     ended = state_of_end(record.state) if record.phase == Phase.ENDED else None
@@ -101,8 +102,17 @@ def seen_job(key: str, id_: str, record: SlurmJob, gpus: int) -> SeenJob:
         key, id_, submit_ms or 0, _kind_of(record, gpus), record.nodes_asked, record.uid, _printable(record.name),
         None if record.time_limit_s is None else round(1000 * record.time_limit_s), record.priority, record.nice,
         unit_of(record.id), target_of(record.id), record.requeues,
-        "" if record.reason in FREE else record.reason, _run_of(record, gpus), ended, end_ms,
+        bool(record.required_nodes), _why_held(record, now_unix_s), _run_of(record, gpus), ended, end_ms,
     )  # fmt: skip
+
+
+def _why_held(record: SlurmJob, now_unix_s: float) -> str:
+    """Why it could not start now, whoever decided. Of a job that waits for a time, Slurm gives another reason while its
+    partition is down; that of one that was requeued is for Slurm's own sake.
+    """
+    if record.phase == Phase.ACCEPTED and record.restarts == 0 and (record.eligible_unix_s or 0) > now_unix_s:
+        return BEGIN_TIME
+    return "" if record.reason in FREE else record.reason
 
 
 def _is_same(known: _Known, record: SlurmJob) -> bool:
