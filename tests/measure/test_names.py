@@ -60,6 +60,8 @@ BERT, OURS = Model("bert", "bert", 8), Model("ours", "f.py:ours", None)
 def test_batches_are_of_one_model_of_all_or_usual() -> None:
     batches = Batches(["16,32", "BERT=4"], [BERT, OURS])
     assert (batches.of(BERT), batches.of(OURS)) == ((4,), (16, 32))
+    assert Batches(["8", "bert=4", "bert=2,4", "16,8"], [BERT]).of(BERT) == (4, 2)
+    assert Batches(["8", "16,8"], [BERT]).of(BERT) == (8, 16)
     assert Batches([], [BERT]).of(BERT, (1, 0.25, 0.3)) == (8, 2)
     assert Batches([], [BERT]).only(BERT) == 8
 
