@@ -93,6 +93,7 @@ ELSEWHERE = {
     "profile interference {} -o nodes.yaml": ("cli/test_measure.py", '"profile", "interference", "nodes.csv"'),
     "{}: use it with --overheads {}; sizes and times": ("cli/test_measure.py", '"--overheads", "o.yaml"'),
     "give it, as --batch {}=32": ("measure/test_names.py", '"BERT=4"'),
+    "failed in an earlier run; --retry-failed measures": ("cli/test_measure.py", '"--retry-failed"'),
     "{} (name another file, or replace it with --force)": ("measure/test_rows.py", "force=True"),
     "pointsman explain {} --run {}": ("cli/test_compare.py", "pointsman explain"),
     "runs/{} --at {}": ("cli/test_compare.py", "pointsman explain"),

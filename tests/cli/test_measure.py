@@ -133,8 +133,11 @@ def test_if_all_fail_the_command_fails(command: Command) -> None:
     fitted = command("profile", "fit", "s.csv")
     assert fitted.code == 3
     assert "s.csv:2: no measurements: every row has a reason why it failed (measure again" in fitted.err
+    again = command("measure", "step", *own("crashes"), "--batch", "1", *CPU, "-o", "s.csv")
+    assert (again.code, len(rows("s.csv"))) == (1, 1)
+    assert "1 row failed in an earlier run; --retry-failed measures again what has failed" in again.err
     retried = command("measure", "step", *own("crashes"), "--batch", "1", *CPU, "-o", "s.csv", "--retry-failed")
-    assert (retried.code, len(rows("s.csv"))) == (1, 2)
+    assert (retried.code, len(rows("s.csv")), "earlier run" in retried.err) == (1, 2, False)
 
 
 @pytest.mark.parametrize(

@@ -239,6 +239,9 @@ def _report(kind: str, outcome: "Outcome", how: Settings) -> None:
         screen.note(
             f"{counted(unsteady, 'row has', 'rows have')} a spread above {how.spread_limit:g}: something else ran"
         )
+    if outcome.failed_before:
+        rows = counted(outcome.failed_before, "row")
+        screen.note(f"{rows} failed in an earlier run; --retry-failed measures again what has failed")
     if all(row["reason"] for row in outcome.rows):
         reason = outcome.rows[0]["reason"] if outcome.rows else "there was no time for any"
         raise RunError(f"nothing was measured: {reason}")
