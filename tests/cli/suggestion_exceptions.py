@@ -7,6 +7,8 @@ NO_COMMAND = {
     "--device {}: PyTorch {} sees {} GPUs here": "the option that is wrong",
     "--cores goes with --device {}": "the option that is wrong",
     "--device {}: a device is named twice": "the option that is wrong",
+    "--device {}: several devices are for": "the option that is wrong",
+    "--checkpoint-dir {}: there is no such directory": "the option that is wrong",
     "--cores {}: this process may use": "the option that is wrong",
     "--operator: this machine has no user {}": "the option that is wrong",
     "--set: name the policy, too, with --policy": "the option that is missing",

@@ -150,6 +150,8 @@ def test_if_all_fail_the_command_fails(command: Command) -> None:
         (["step", "tiny_mlp", "--device", "cpu", "-o", "no/x.csv"], "there is no directory no"),
         (["node", "tiny_mlp", "--device", "cuda:0", "-o", "x.csv"], "one job fits, and a node needs two"),
         (["overheads", *own("quick"), "--batch", "1", "--device", "cpu", "-o", "x.csv"], "x.csv: name a YAML file"),
+        (["overheads", "tiny_mlp", "-o", "x.yaml", "--checkpoint-dir", "no"], "--checkpoint-dir no: there is no such"),
+        (["step", "tiny_mlp", "--device", "cuda:0,cuda:1", "-o", "x.csv"], "several devices are for 'measure node'"),
     ],
 )
 def test_what_cannot_be_measured_is_said_before_anything_is(command: Command, words: list[str], message: str) -> None:

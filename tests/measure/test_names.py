@@ -8,7 +8,7 @@ import pytest
 from pointsman.errors import UsageError
 from pointsman.measure.models.catalogue import MODELS
 from pointsman.measure.names import Batches, Model, find_models, whole_numbers
-from pointsman.measure.slots import slots_of
+from pointsman.measure.slots import one_slot, slots_of
 from pointsman.speed import load_catalogue
 
 OWN = Path(__file__).with_name("own_jobs.py")
@@ -92,6 +92,13 @@ def test_numbers_count_once() -> None:
 
 def test_each_gpu_is_a_slot() -> None:
     assert [slot.device for slot in slots_of("cuda, cuda:3", None)] == ["cuda:0", "cuda:3"]
+
+
+def test_what_has_one_device_takes_no_list() -> None:
+    assert one_slot("cuda:1", None) == slots_of("cuda:1", None)[0]
+    assert one_slot("cpu", None).device == "cpu"
+    with pytest.raises(UsageError, match="--device cuda:0,cuda:1: several devices are for 'measure node'; name one"):
+        one_slot("cuda:0,cuda:1", None)
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="only Linux pins processes")
