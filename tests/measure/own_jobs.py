@@ -6,6 +6,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from typing import Any
 
 SLEEP_S = SPIN_S = 0.01
 
@@ -122,11 +123,11 @@ class Saves:
     def __call__(self) -> None:
         time.sleep(0.001)
 
-    def state_dict(self) -> dict[str, bytes]:
-        return {"weights": bytes(100_000)}
+    def state_dict(self) -> dict[str, Any]:
+        return {"weights": bytes(100_000), "samples": range(9)}
 
-    def load_state_dict(self, state: dict[str, bytes]) -> None:
-        assert len(state["weights"]) == 100_000
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        assert (len(state["weights"]), state["samples"]) == (100_000, range(9))
 
 
 def saves() -> Saves:

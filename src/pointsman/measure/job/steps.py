@@ -78,7 +78,7 @@ def save_and_load(step: Any, path: str, wait: Callable[[], None]) -> Saved:
     written = time.monotonic()
     _forget_cached(path)
     begin_read = time.monotonic()
-    step.load_state_dict(torch.load(path))
+    step.load_state_dict(torch.load(path, weights_only=False))  # whatever the user's step has just written
     wait()
     return Saved(size_bytes, written - begin, time.monotonic() - begin_read)
 
