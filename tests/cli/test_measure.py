@@ -111,6 +111,14 @@ def test_failures_are_rows_that_readers_pass_over(command: Command) -> None:
     assert "crashes" not in fitted.out
 
 
+def test_both_jobs_of_one_model_have_one_time_alone(command: Command) -> None:
+    limits = ("--device", "cpu", "--rounds", "1", "--round-s", "0.05", "--spread-limit", "0.3")
+    done = command("measure", "pairs", *own("rests"), "--batch", "1", *limits, "-o", "p.csv")
+    assert done.code == 0, done.err
+    (row,) = rows("p.csv")
+    assert row["alone_s_a"] == row["alone_s_b"]
+
+
 def test_a_pair_that_does_not_run_says_which_job(command: Command) -> None:
     done = command("measure", "pairs", *own("dozes", "wants_all"), "--batch", "1", *CPU, "-o", "p.csv")
     assert done.code == 0, done.err

@@ -53,6 +53,19 @@ def quick(batch: int, parts: int) -> Callable[[], None]:
     return step
 
 
+def rests() -> Callable[[], None]:
+    """A step of 40 ms, and of 20 ms after a rest such as another process takes to start."""
+    seen = [time.monotonic(), 0.04]
+
+    def step() -> None:
+        if time.monotonic() > seen[0] + 0.1:
+            seen[1] = 0.02
+        time.sleep(seen[1])
+        seen[0] = time.monotonic()
+
+    return step
+
+
 def after(steps: int, then: Callable[[], object]) -> Callable[[], None]:
     """A step that does something else after some have gone well."""
     done = [0]
