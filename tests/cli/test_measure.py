@@ -111,6 +111,14 @@ def test_failures_are_rows_that_readers_pass_over(command: Command) -> None:
     assert "crashes" not in fitted.out
 
 
+def test_both_jobs_of_one_model_have_one_time_alone(command: Command) -> None:
+    limits = ("--device", "cpu", "--rounds", "1", "--round-s", "0.05", "--spread-limit", "0.3")
+    done = command("measure", "pairs", *own("rests"), "--batch", "1", *limits, "-o", "p.csv")
+    assert done.code == 0, done.err
+    (row,) = rows("p.csv")
+    assert row["alone_s_a"] == row["alone_s_b"]
+
+
 def test_a_pair_that_does_not_run_says_which_job(command: Command) -> None:
     done = command("measure", "pairs", *own("dozes", "wants_all"), "--batch", "1", *CPU, "-o", "p.csv")
     assert done.code == 0, done.err
@@ -133,8 +141,11 @@ def test_if_all_fail_the_command_fails(command: Command) -> None:
     fitted = command("profile", "fit", "s.csv")
     assert fitted.code == 3
     assert "s.csv:2: no measurements: every row has a reason why it failed (measure again" in fitted.err
+    again = command("measure", "step", *own("crashes"), "--batch", "1", *CPU, "-o", "s.csv")
+    assert (again.code, len(rows("s.csv"))) == (1, 1)
+    assert "1 row failed in an earlier run; --retry-failed measures again what has failed" in again.err
     retried = command("measure", "step", *own("crashes"), "--batch", "1", *CPU, "-o", "s.csv", "--retry-failed")
-    assert (retried.code, len(rows("s.csv"))) == (1, 2)
+    assert (retried.code, len(rows("s.csv")), "earlier run" in retried.err) == (1, 2, False)
 
 
 @pytest.mark.parametrize(
@@ -147,6 +158,8 @@ def test_if_all_fail_the_command_fails(command: Command) -> None:
         (["step", "tiny_mlp", "--device", "cpu", "-o", "no/x.csv"], "there is no directory no"),
         (["node", "tiny_mlp", "--device", "cuda:0", "-o", "x.csv"], "one job fits, and a node needs two"),
         (["overheads", *own("quick"), "--batch", "1", "--device", "cpu", "-o", "x.csv"], "x.csv: name a YAML file"),
+        (["overheads", "tiny_mlp", "-o", "x.yaml", "--checkpoint-dir", "no"], "--checkpoint-dir no: there is no such"),
+        (["step", "tiny_mlp", "--device", "cuda:0,cuda:1", "-o", "x.csv"], "several devices are for 'measure node'"),
     ],
 )
 def test_what_cannot_be_measured_is_said_before_anything_is(command: Command, words: list[str], message: str) -> None:

@@ -6,6 +6,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from typing import Any
 
 SLEEP_S = SPIN_S = 0.01
 
@@ -48,6 +49,19 @@ def quick(batch: int, parts: int) -> Callable[[], None]:
 
     def step() -> None:
         time.sleep(1e-4 * (parts + batch))
+
+    return step
+
+
+def rests() -> Callable[[], None]:
+    """A step of 40 ms, and of 20 ms after a rest such as another process takes to start."""
+    seen = [time.monotonic(), 0.04]
+
+    def step() -> None:
+        if time.monotonic() > seen[0] + 0.1:
+            seen[1] = 0.02
+        time.sleep(seen[1])
+        seen[0] = time.monotonic()
 
     return step
 
@@ -122,11 +136,11 @@ class Saves:
     def __call__(self) -> None:
         time.sleep(0.001)
 
-    def state_dict(self) -> dict[str, bytes]:
-        return {"weights": bytes(100_000)}
+    def state_dict(self) -> dict[str, Any]:
+        return {"weights": bytes(100_000), "samples": range(9)}
 
-    def load_state_dict(self, state: dict[str, bytes]) -> None:
-        assert len(state["weights"]) == 100_000
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        assert (len(state["weights"]), state["samples"]) == (100_000, range(9))
 
 
 def saves() -> Saves:

@@ -8,7 +8,7 @@ import pytest
 from pointsman.errors import UsageError
 from pointsman.measure.models.catalogue import MODELS
 from pointsman.measure.names import Batches, Model, find_models, whole_numbers
-from pointsman.measure.slots import slots_of
+from pointsman.measure.slots import one_slot, slots_of
 from pointsman.speed import load_catalogue
 
 OWN = Path(__file__).with_name("own_jobs.py")
@@ -60,6 +60,8 @@ BERT, OURS = Model("bert", "bert", 8), Model("ours", "f.py:ours", None)
 def test_batches_are_of_one_model_of_all_or_usual() -> None:
     batches = Batches(["16,32", "BERT=4"], [BERT, OURS])
     assert (batches.of(BERT), batches.of(OURS)) == ((4,), (16, 32))
+    assert Batches(["8", "bert=4", "bert=2,4", "16,8"], [BERT]).of(BERT) == (4, 2)
+    assert Batches(["8", "16,8"], [BERT]).of(BERT) == (8, 16)
     assert Batches([], [BERT]).of(BERT, (1, 0.25, 0.3)) == (8, 2)
     assert Batches([], [BERT]).only(BERT) == 8
 
@@ -90,6 +92,13 @@ def test_numbers_count_once() -> None:
 
 def test_each_gpu_is_a_slot() -> None:
     assert [slot.device for slot in slots_of("cuda, cuda:3", None)] == ["cuda:0", "cuda:3"]
+
+
+def test_what_has_one_device_takes_no_list() -> None:
+    assert one_slot("cuda:1", None) == slots_of("cuda:1", None)[0]
+    assert one_slot("cpu", None).device == "cpu"
+    with pytest.raises(UsageError, match="--device cuda:0,cuda:1: several devices are for 'measure node'; name one"):
+        one_slot("cuda:0,cuda:1", None)
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="only Linux pins processes")

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -107,6 +108,13 @@ def test_a_failing_start_has_a_reason(job: JobProcess) -> None:
 def test_what_is_no_job_is_the_users_error(job: JobProcess, function: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         job.prepare(setting(function), warm_up_steps=1)
+
+
+@pytest.mark.parametrize("how", [{"parts": 2}, {"precision": "bf16"}])
+def test_a_step_that_would_be_measured_as_another_is_refused(job: JobProcess, how: dict[str, Any]) -> None:
+    (name,) = how
+    with pytest.raises(UsageError, match=f"own_jobs.py:dozes has no parameter '{name}', so its step is the same"):
+        job.prepare(setting("dozes")._replace(**how), warm_up_steps=1)
 
 
 def test_a_job_that_is_terminated_saves_its_state(job: JobProcess, tmp_path: Path) -> None:

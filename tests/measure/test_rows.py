@@ -61,6 +61,19 @@ def test_another_file_is_left_alone(tmp_path: Path, text: str) -> None:
         assert file.rows == []
 
 
+def test_empty_lines_are_passed_over_and_damaged_ones_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    text = ",".join(COLUMNS) + "\na,1,,fp32,mps\n\n,,,,\nb,2,,fp32,mps\n"
+    path.write_text(text)
+    with opened(path) as file:
+        assert [row["model"] for row in file.rows] == ["a", "b"]
+        file.check_alike({"precision": "fp32", "mode": "mps"})
+    path.write_text(text + "c,3\n")
+    with pytest.raises(UsageError, match=r"rows\.csv:6: 2 cells under 5 columns \(name another file"):
+        opened(path)
+    assert path.read_text() == text + "c,3\n"
+
+
 def test_only_one_process_writes(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     with opened(path), pytest.raises(UsageError, match="another measurement writes to it"):

@@ -82,9 +82,10 @@ def node(how: Settings) -> None:
 
     models = find_models(how.models)
     batches = Batches(how.batch, models)
-    if len(slots_of(how.device, how.cores)) < 2:
+    slots = slots_of(how.device, how.cores)
+    if len(slots) < 2:
         raise UsageError(f"--device {how.device}: one job fits, and a node needs two (cuda:0,cuda:1, or more cores)")
-    _measure("node", COLUMNS, how, models, lambda bench, slots: items(bench, slots, models, batches))
+    _measure("node", COLUMNS, how, models, slots[0], lambda bench: items(bench, slots, models, batches))
 
 
 @app.command()
@@ -122,15 +123,17 @@ def overheads(
     from pointsman.measure.overheads import live_once, overheads_yaml, table, table_csv
     from pointsman.measure.pool import Pool
     from pointsman.measure.process import JobFailed
-    from pointsman.measure.slots import slots_of
+    from pointsman.measure.slots import one_slot
 
     if (beside := output.with_suffix(".csv")) == output:
         raise UsageError(f"{output}: name a YAML file; the table of sizes and times is the CSV file beside it")
     for path in (output, beside):
         check_output_file(path, force=force)
+    if not (folder := checkpoint_dir or output.parent).is_dir():
+        raise UsageError(f"--checkpoint-dir {folder}: there is no such directory; make it first")
     (found,) = find_models([model])
     setting = Setting(found.place, Batches(batch, [found]).only(found), 1, precision.value)
-    slot = slots_of(device, cores)[0]
+    slot = one_slot(device, cores)
     _need_torch([found], slot)
     cycles = []
     try:
@@ -139,7 +142,7 @@ def overheads(
         with screen.progress(f"measuring overheads of {found.name}") as bar:
             for i in range(rounds):
                 bar.update(i / rounds)
-                cycles.append(live_once(setting, slot, checkpoint_dir or output.parent, deadline_s))
+                cycles.append(live_once(setting, slot, folder, deadline_s))
     except JobFailed as failure:
         raise RunError(f"{found.name} cannot be measured: {failure}") from None
     known = {"model": found.name, "gpu_type": machine.gpu_type, "batch": setting.batch, "precision": precision.value}
@@ -173,10 +176,11 @@ def _measure_on_one(
 ) -> None:
     """Measure what has one device and batches in parts."""
     from pointsman.measure.names import Batches, find_models
+    from pointsman.measure.slots import one_slot
 
     models, parts = find_models(how.models), _parts(accumulate)
-    batches = Batches(how.batch, models)
-    _measure(kind, columns, how, models, lambda bench, slots: items(bench, slots[0], models, batches, parts))
+    batches, slot = Batches(how.batch, models), one_slot(how.device, how.cores)
+    _measure(kind, columns, how, models, slot, lambda bench: items(bench, slot, models, batches, parts))
 
 
 def _measure(
@@ -184,21 +188,20 @@ def _measure(
     columns: tuple[str, ...],
     how: Settings,
     models: "Sequence[Model]",
-    plan: "Callable[[Bench, list[Slot]], list[Item]]",
+    slot: "Slot",
+    plan: "Callable[[Bench], list[Item]]",
 ) -> None:
     from pointsman.cli import screen
     from pointsman.inputs.output_path import check_output_file
     from pointsman.measure.plan import Budget, work_off
     from pointsman.measure.pool import Pool
     from pointsman.measure.rows import RowFile
-    from pointsman.measure.slots import slots_of
 
     check_output_file(how.output, force=True)
-    slots = slots_of(how.device, how.cores)
-    _need_torch(models, slots[0])
+    _need_torch(models, slot)
     with Pool(how.deadline_s) as pool:
-        bench = _bench(pool, slots[0], how)
-        items = plan(bench, slots)
+        bench = _bench(pool, slot, how)
+        items = plan(bench)
         with RowFile(how.output, columns, force=how.force) as file, screen.progress("measuring") as bar:
             file.check_alike(bench.about())
             budget = Budget(inf if how.minutes is None else 60 * how.minutes, how.rounds * how.round_s)
@@ -239,6 +242,9 @@ def _report(kind: str, outcome: "Outcome", how: Settings) -> None:
         screen.note(
             f"{counted(unsteady, 'row has', 'rows have')} a spread above {how.spread_limit:g}: something else ran"
         )
+    if outcome.failed_before:
+        rows = counted(outcome.failed_before, "row")
+        screen.note(f"{rows} failed in an earlier run; --retry-failed measures again what has failed")
     if all(row["reason"] for row in outcome.rows):
         reason = outcome.rows[0]["reason"] if outcome.rows else "there was no time for any"
         raise RunError(f"nothing was measured: {reason}")

@@ -22,7 +22,10 @@ class Precision(StrEnum):
     bf16 = "bf16"
 
 
-Device = Annotated[str, typer.Option("--device", metavar="DEVICE", help="cpu, cuda, cuda:1, ...", rich_help_panel=WHAT)]
+Device = Annotated[
+    str,
+    typer.Option("--device", metavar="DEVICE", help="cpu, cuda:1, or cuda:0,cuda:1 of a node.", rich_help_panel=WHAT),
+]
 Cores = Annotated[
     int | None,
     typer.Option("--cores", min=1, help="With --device cpu: cores of a job. Default: 1.", rich_help_panel=WHAT),

@@ -70,9 +70,9 @@ class Batches:
                 )
             sizes = whole_numbers("--batch", numbers, MOST_BATCH)
             if equals:
-                self._of_model[names[normal(name)]] = sizes
+                self._of_model[names[normal(name)]] = _add(self._of_model.get(names[normal(name)], ()), sizes)
             else:
-                self._of_all = sizes
+                self._of_all = _add(self._of_all, sizes)
 
     def of(self, model: Model, usual: Sequence[float] = (1.0,)) -> tuple[int, ...]:
         """Batches of a model, without `--batch` these shares of its usual one.
@@ -93,6 +93,10 @@ class Batches:
         if len(found) > 1:
             raise UsageError(f"{model.name}: several batches, {', '.join(map(str, found))} (give one with --batch)")
         return found[0]
+
+
+def _add(known: tuple[int, ...], new: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(known + new))
 
 
 def whole_numbers(option: str, text: str, most: int) -> tuple[int, ...]:

@@ -44,10 +44,10 @@ class Alone:
                 raise name_job(failure, places, i) from None
         return found
 
-    def measure_again(self, place: Place) -> Measured:
-        """It was disturbed."""
+    def measure_again(self, place: Place) -> None:
+        """It was disturbed; JobFailed as for `of`."""
         del self._found[place]
-        return self.of(place)
+        self.of(place)
 
 
 class _Side(NamedTuple):
@@ -97,12 +97,14 @@ def _side(bench: Bench, model: Model, batches: Batches, cut: int) -> _Side:
 def _item(bench: Bench, slot: Slot, alone: Alone, a: _Side, b: _Side) -> Item:
     def measured() -> list[Cells]:
         places = [(a.setting, slot), (b.setting, slot)]
-        times = alone.of_each(places)
+        alone.of_each(places)
         found = bench.run(places)
-        for i, place in enumerate(places):
-            if found.step_s[i] < (1 - bench.limits.spread) * times[i].step_s[0]:
-                times[i] = alone.measure_again(place)
-                check_speed(times[i].step_s[0], found.step_s[i], i)
+        for place, step_s in zip(places, found.step_s, strict=True):
+            if step_s < (1 - bench.limits.spread) * alone.of(place).step_s[0]:
+                alone.measure_again(place)
+        times = alone.of_each(places)
+        for i, one in enumerate(times):
+            check_speed(one.step_s[0], found.step_s[i], i)
         return [
             {
                 **{f"alone_s_{ab}": one.step_s[0] for ab, one in zip("ab", times, strict=True)},

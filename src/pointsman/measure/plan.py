@@ -37,6 +37,8 @@ class Outcome:
     """All that were asked for and are in the file, in the order of the plan."""
     measured: int = 0
     kept: int = 0
+    failed_before: int = 0
+    """Rows among those kept that have failed."""
     failed: list[str] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
 
@@ -130,6 +132,7 @@ def work_off(
         kept = [row for identity in item.identities if (row := file.find({**identity, **same}))]
         if len(kept) == len(item.identities) and not (retry_failed and any(row["reason"] for row in kept)):
             outcome.kept += len(kept)
+            outcome.failed_before += sum(bool(row["reason"]) for row in kept)
             outcome.rows += kept
             continue
         if not budget.has_room():

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from pointsman.errors import UsageError
+from pointsman.inputs.messages import counted
 from pointsman.inputs.output_path import check_output_file
 
 SAME: Final = ("device", "driver", "versions", "mode", "precision")
@@ -25,7 +26,7 @@ class RowFile:
         """Open it, and keep its rows unless `force`; a row that was cut off is removed.
 
         Raises:
-            UsageError: it cannot be written, is of another kind, or another process writes it.
+            UsageError: it cannot be written, is of another kind or damaged, or another process writes it.
         """
         check_output_file(path, force=True)
         self.path, self.columns = path, tuple(columns)
@@ -42,12 +43,19 @@ class RowFile:
         lines = list(csv.reader(io.StringIO(whole.decode(errors="replace"), newline="")))
         header = ",".join(self.columns).encode()
         if tuple(lines[0]) != self.columns if lines else not header.startswith(content):
-            os.close(self._file)
-            raise UsageError(f"{self.path}: has other columns (name another file, or replace it with --force)")
+            raise self._refuse(f"{self.path}: has other columns")
+        for number, cells in enumerate(lines, 1):
+            if any(cells) and len(cells) != len(self.columns):
+                has = f"{counted(len(cells), 'cell')} under {counted(len(self.columns), 'column')}"
+                raise self._refuse(f"{self.path}:{number}: {has}")
         os.ftruncate(self._file, len(whole))
         if not whole:
             self._write([list(self.columns)])
-        return [dict(zip(self.columns, cells, strict=False)) for cells in lines[1:]]
+        return [dict(zip(self.columns, cells, strict=True)) for cells in lines[1:] if any(cells)]
+
+    def _refuse(self, cause: str) -> UsageError:
+        os.close(self._file)
+        return UsageError(f"{cause} (name another file, or replace it with --force)")
 
     def __enter__(self) -> Self:
         return self

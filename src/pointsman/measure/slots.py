@@ -33,6 +33,18 @@ def slots_of(devices: str, cores: int | None) -> list[Slot]:
     return found
 
 
+def one_slot(device: str, cores: int | None) -> Slot:
+    """The slot of what has one device: the first of ``cpu``, or the one GPU that is named.
+
+    Raises:
+        UsageError: as `slots_of`, or several are named.
+    """
+    slots = slots_of(device, cores)
+    if len(slots) > 1 and slots[0].device != CPU:
+        raise UsageError(f"--device {device}: several devices are for 'measure node'; name one")
+    return slots[0]
+
+
 def _core_slots(cores: int) -> list[Slot]:
     if not hasattr(os, "sched_getaffinity"):
         return [Slot(CPU)]

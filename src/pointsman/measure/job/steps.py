@@ -25,17 +25,25 @@ def make_step(setting: Setting, device: str) -> Step:
     the step, or a recipe (`pointsman.measure.training.Recipe`), which is cut into parts and moved to the device here.
 
     Raises:
-        UsageError: there is no such function, or it returns something else.
+        UsageError: there is no such function, it returns something else, or it returns a step without regard to the
+            number of parts or the precision.
     """
     how = {"parts": setting.parts, "device": device, "precision": setting.precision}
     function = _function(setting.model)
     given = {"batch": setting.batch, **how}
-    made = function(**{name: given[name] for name in inspect.signature(function).parameters if name in given})
-    start = getattr(made, "start", None)
-    step = start(**how) if start else made
-    if not callable(step):
+    taken = [name for name in inspect.signature(function).parameters if name in given]
+    made = function(**{name: given[name] for name in taken})
+    if start := getattr(made, "start", None):
+        return start(**how)
+    if not callable(made):
         raise UsageError(f"{setting.model} returned {type(made).__name__}; return a step (a function) or a Recipe")
-    return step
+    for name, usual in Setting._field_defaults.items():
+        if name not in taken and given[name] != usual:
+            raise UsageError(
+                f"{setting.model} has no parameter {name!r}, so its step is the same with {name} {given[name]}; "
+                "add the parameter, or return a Recipe"
+            )
+    return made
 
 
 def gradient_bytes(step: Step) -> int:
@@ -70,7 +78,7 @@ def save_and_load(step: Any, path: str, wait: Callable[[], None]) -> Saved:
     written = time.monotonic()
     _forget_cached(path)
     begin_read = time.monotonic()
-    step.load_state_dict(torch.load(path))
+    step.load_state_dict(torch.load(path, weights_only=False))  # whatever the user's step has just written
     wait()
     return Saved(size_bytes, written - begin, time.monotonic() - begin_read)
 
