@@ -21,8 +21,8 @@ _MOST: Final = "8,640"
 """Submissions that are timed at once."""
 RUNS: Final = {"alone": "no daemon", "first": "daemon"}
 """Runs of a real Slurm that the table has, as it calls them."""
-LATER: Final = {"later": "With a history", "capped": "with limits of 4 min at most, too,"}
-"""Those that are told below it."""
+FORETOLD: Final = {"foretold": "Of the predicted starts", "foretold-later": "with a history"}
+"""Those of which predictions are told below it, made as they are made now."""
 OF_SLURM: Final[dict[str, tuple[str, ...]]] = {
     "requests a minute": ("{:.0f}", "requests a minute"),
     "controller, s of a core a minute": ("{:.1f}", "controller CPU, s/"),
@@ -30,8 +30,6 @@ OF_SLURM: Final[dict[str, tuple[str, ...]]] = {
     "turn, ms: median, p99": ("{:.0f}, {:.0f}", "turn median, ms", "turn p99, ms"),
     "start to row, ms: same": ("{:,.0f}, {:,.0f}", "lag median, ms", "lag p99, ms"),
     "starts agreed, %": ("{:.1f}", "agreement, %"),
-    "predicted starts, in range": ("{:,.0f}, {:.0f} %", "all: promised", "all: kept, %"),
-    "error, range, s: median": ("{:.0f}, {:.0f}", "all: error median, s", "all: range median, s"),
 }
 """Rows of the table of a real Slurm: how they are written, and of which figures; one with a slash is told a minute."""
 COLOURS: Final = {"fifo-backfill": "tab:gray", "sjf": "tab:green", "las": "tab:blue", "gittins": "tab:orange"}
@@ -104,17 +102,17 @@ def thrash(table: pl.DataFrame) -> str:
 
 
 def slurm(table: pl.DataFrame) -> str:
-    """A row for each figure: without a daemon, with one, and with one that has seen as many jobs before."""
+    """A row for each figure, without a daemon and with one; and what became of predicted starts."""
     runs = [dict(table.filter(run=run).select("figure", "value").rows()) for run in RUNS]
     rows = [[title, *(_figures(run, *names) for run in runs)] for title, names in OF_SLURM.items()]
-    later = [f"{title} {_of_predictions(table, run)}" for run, title in LATER.items()]
-    return f"{_table(['', *RUNS.values()], rows)}\n{'; '.join(later)}.\n"
+    foretold = [f"{title} {_of_predictions(table, run)}" for run, title in FORETOLD.items()]
+    return f"{_table(['', *RUNS.values()], rows)}\n{'; '.join(foretold)}.\n"
 
 
 def _of_predictions(table: pl.DataFrame, run: str) -> str:
     found = dict(table.filter(run=run).select("figure", "value").rows())
-    form = "{:.0f} % of {:,.0f} are in range (error {:.0f} s, range {:.0f} s)"
-    names = ("all: kept, %", "all: promised", "all: error median, s", "all: range median, s")
+    form = "{:.0f} % of {:,.0f} are in range (medians: wait {:.0f} s, error {:.0f} s, range {:.0f} s)"
+    names = ("all: kept, %", "all: promised", *(f"all: {name} median, s" for name in ("wait", "error", "range")))
     return _figures(found, form, *names)
 
 
