@@ -79,17 +79,19 @@ def test_pairs_and_nodes_and_profiles_are_simulated(command: Command, here: Path
 
 
 def test_the_same_command_goes_on_where_it_stopped(command: Command) -> None:
-    first = command("measure", "pairs", *own("quick", "spin"), "--batch", "1", *CPU, "--minutes", "0", "-o", "p.csv")
+    first = command("measure", "pairs", *own("sleeps", "dozes"), "--batch", "3", *CPU, "--minutes", "0", "-o", "p.csv")
     assert first.code == 1
     assert "nothing was measured: there was no time for any" in first.err
-    assert "3 measurements left out for lack of time: quick beside quick; quick beside spin; " in first.err
-    whole = command("measure", "pairs", *own("quick", "spin"), "--batch", "1", *CPU, "-o", "p.csv")
+    assert "3 measurements left out for lack of time: sleeps beside sleeps; sleeps beside dozes; " in first.err
+    whole = command("measure", "pairs", *own("sleeps", "dozes"), "--batch", "3", *CPU, "-o", "p.csv")
     assert "p.csv: 3 measured, 0 kept, 0 failed" in whole.err
     text = Path("p.csv").read_text()
-    again = command("measure", "pairs", *own("quick", "spin"), "--batch", "1", *CPU, "-o", "p.csv", "--format", "json")
+    again = command(
+        "measure", "pairs", *own("sleeps", "dozes"), "--batch", "3", *CPU, "-o", "p.csv", "--format", "json"
+    )
     assert "p.csv: 0 measured, 3 kept, 0 failed" in again.err
     assert Path("p.csv").read_text() == text
-    assert [row["model_b"] for row in json.loads(again.out)] == ["quick", "spin", "spin"]
+    assert [row["model_b"] for row in json.loads(again.out)] == ["sleeps", "dozes", "dozes"]
     bf16 = command("measure", "pairs", *own("quick"), "--batch", "1", *CPU, "-o", "p.csv", "--precision", "bf16")
     assert bf16.code == 2
     assert "precision is 'fp32', and now it is 'bf16'" in bf16.err

@@ -79,6 +79,9 @@ def execute(capsys: pytest.CaptureFixture[str]) -> Execute:
             pytest.skip(f"{command.where}: PyTorch is not installed ('make learn')")
         if program.endswith("pointsman"):
             code, (out, err) = run(arguments), capsys.readouterr()
+        elif program == "printf":
+            made = subprocess.run(command.words, capture_output=True, text=True, check=True)
+            code, out, err = made.returncode, made.stdout, made.stderr
         elif command.words[:2] == ("python", "-m") and not arguments[1].startswith("benchmarks"):
             code, out, err = _python(arguments)
         else:

@@ -100,7 +100,7 @@ def _item(bench: Bench, slot: Slot, alone: Alone, a: _Side, b: _Side) -> Item:
         alone.of_each(places)
         found = bench.run(places)
         for place, step_s in zip(places, found.step_s, strict=True):
-            if step_s < (1 - bench.limits.spread) * alone.of(place).step_s[0]:
+            if step_s < max(1 - bench.limits.spread, 1 / FASTEST) * alone.of(place).step_s[0]:
                 alone.measure_again(place)
         times = alone.of_each(places)
         for i, one in enumerate(times):
