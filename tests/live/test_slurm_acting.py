@@ -255,6 +255,26 @@ def test_slurm_may_hang_or_refuse(slurm: SlurmCluster, tmp_path: Path) -> None:
         assert daemon.process.poll() is None and daemon.get("/status")["decides"] == "fifo"
 
 
+def test_partitions_may_go_or_change(slurm: SlurmCluster, tmp_path: Path) -> None:
+    """Which an alarm says each time; what waits runs once they are as they were."""
+    with actor(slurm, tmp_path / "d", "--policy", "fifo") as daemon:
+        for change in ("update", "delete", "update"):
+            slurm.call("scontrol", change, "PartitionName=gpu", *(["State=DOWN"] if change == "update" else []))
+            many = len(daemon.get("/status")["alarms"])
+            wait_for(lambda many=many: len(daemon.get("/status")["alarms"]) > many)
+            verb = "create" if change == "delete" else "update"
+            slurm.call("scontrol", verb, "PartitionName=gpu", "Nodes=ALL", "State=UP")
+            alarms = daemon.get("/status")["alarms"]
+            job = submit(slurm, "--nodes=1", "--gpus-per-node=1", seconds=0.1)
+            wait_for_ends(daemon, [job])
+        said = [alarm.partition(" partition ")[2] for alarm in alarms]
+        assert said[0].startswith("'gpu', in which jobs are to run, is DOWN")
+        assert said[1].startswith("'gpu', in which jobs are to run, is not there")
+        assert said[2] == said[0]
+        slurm.call("scontrol", "update", "PartitionName=inbox", "State=UP")
+        wait_for(lambda: "set its State=DOWN" in daemon.get("/status")["alarms"][-1])
+
+
 def _with_other_nodes(text: str) -> str:
     """Another node in place of gpu4, which does not answer, and half of the GPUs of gpu2."""
     lines = []

@@ -17,6 +17,7 @@ from pointsman.live.control.loop import ControlLoop
 from pointsman.live.control.orders import Changed, JobOrder, Order, UserOrder, Verb
 from pointsman.live.daemon.daemon import Daemon
 from pointsman.live.daemon.setting import ACTED, PARTITIONS
+from pointsman.live.daemon.slurm.check import faults_of
 from pointsman.live.daemon.slurm.instead import SUBMIT, refuse
 from pointsman.live.daemon.submission import Submission
 from pointsman.live.observe.inventory import describe_changes
@@ -75,6 +76,8 @@ class ActingDaemon(Daemon):
         self._left_out: dict[str, tuple[Kind, int | None, bool]] = {}
         """By key, what jobs ask for that cannot be placed."""
         self._seen_s, self._outage = time.monotonic(), ""
+        self._faults: set[str] = set()
+        """What is wrong with the partitions."""
         self._told: set[str] = set()
         """Sentences about jobs that are not placed, of which each is an alarm once."""
         with self.store.turn():
@@ -133,7 +136,11 @@ class ActingDaemon(Daemon):
                 self._alarm(self._outage)
             return None
         self._seen_s = now_s
-        self._told.discard(self._outage)
+        faults = {*faults_of(snapshot, self.slurm.partitions)}
+        self._told -= {self._outage, *(self._faults - faults)}  # each time that they come back is told
+        self._faults = faults
+        for fault in sorted(faults):
+            self._alarm(fault)
         if self.slurm.failed:
             self._alarm(f"a job was not changed, which is tried again: {self.slurm.failed}")
             self.slurm.failed = ""
