@@ -2,6 +2,7 @@
 
 import os
 import random
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -40,10 +41,12 @@ def backfilling() -> Iterator[SlurmCluster]:
         yield cluster
 
 
-def actor(slurm: SlurmCluster, folder: Path, *options: str) -> RunningDaemon:
+def actor(slurm: SlurmCluster, folder: Path, *options: str, first: str = "") -> RunningDaemon:
+    """`first`: where commands are looked for before Slurm's."""
     folder.mkdir(exist_ok=True)
     of = ("--backend", "slurm", "--act", "--poll", "0.3", "--overheads", "none")
-    return RunningDaemon(folder, *options, of=of, PATH=slurm.path, SLURM_CONF=slurm.environment["SLURM_CONF"])
+    path = os.pathsep.join((*([first] if first else ()), slurm.path))
+    return RunningDaemon(folder, *options, of=of, PATH=path, SLURM_CONF=slurm.environment["SLURM_CONF"])
 
 
 def ran(slurm: SlurmCluster) -> list[tuple[str, str, float]]:
@@ -227,6 +230,49 @@ def test_nodes_come_and_go_and_lose_gpus(slurm: SlurmCluster, tmp_path: Path) ->
         wait_for_ends(daemon, jobs)
         parts = [row["parts"] for row in rows(daemon, "SELECT parts FROM attempts")]
         assert len(parts) == 3 and not any(node in part for part in parts for node in ("gpu2", "gpu4", "gpu9"))
+
+
+def test_slurm_may_hang_or_refuse(slurm: SlurmCluster, tmp_path: Path) -> None:
+    """An alarm says so, the policy is not taken for hung, and all runs once Slurm answers."""
+    wrap, does = tmp_path / "bin", tmp_path / "does"
+    wrap.mkdir()
+    scontrol = shutil.which("scontrol", path=slurm.path)
+    (wrap / "scontrol").write_text(f'#!/bin/sh\n[ "$1" != update ] || . {does}\nexec {scontrol} "$@"\n')
+    (wrap / "scontrol").chmod(0o755)
+    does.write_text("sleep 1.5; echo 'Unable to contact slurm controller' >&2; exit 1\n")
+    options = ("--policy", "fifo", "--longest-turn", "1")
+    with actor(slurm, tmp_path / "d", *options, first=str(wrap)) as daemon:
+        first = submit(slurm, "--nodes=1", "--gpus-per-node=1", seconds=0.1)
+        said = "a job was not changed, which is tried again: scontrol update failed with 1: Unable to contact"
+        wait_for(lambda: any(said in alarm for alarm in daemon.get("/status")["alarms"]))
+        does.write_text("echo 'slurm_update error: Access/permission denied' >&2; exit 1\n")
+        wait_for(lambda: any("run the daemon as root" in alarm for alarm in daemon.get("/status")["alarms"]))
+        does.write_text(":\n")
+        second = submit(slurm, "--nodes=1", "--gpus-per-node=1", seconds=0.1)
+        wait_for_ends(daemon, [second])
+        assert slurm.state(first) == "PENDING" and slurm.state(second) == "COMPLETED"
+        assert "StartFailed" in daemon.type("explain", first).stdout
+        assert daemon.process.poll() is None and daemon.get("/status")["decides"] == "fifo"
+
+
+def test_partitions_may_go_or_change(slurm: SlurmCluster, tmp_path: Path) -> None:
+    """Which an alarm says each time; what waits runs once they are as they were."""
+    with actor(slurm, tmp_path / "d", "--policy", "fifo") as daemon:
+        for change in ("update", "delete", "update"):
+            slurm.call("scontrol", change, "PartitionName=gpu", *(["State=DOWN"] if change == "update" else []))
+            many = len(daemon.get("/status")["alarms"])
+            wait_for(lambda many=many: len(daemon.get("/status")["alarms"]) > many)
+            verb = "create" if change == "delete" else "update"
+            slurm.call("scontrol", verb, "PartitionName=gpu", "Nodes=ALL", "State=UP")
+            alarms = daemon.get("/status")["alarms"]
+            job = submit(slurm, "--nodes=1", "--gpus-per-node=1", seconds=0.1)
+            wait_for_ends(daemon, [job])
+        said = [alarm.partition(" partition ")[2] for alarm in alarms]
+        assert said[0].startswith("'gpu', in which jobs are to run, is DOWN")
+        assert said[1].startswith("'gpu', in which jobs are to run, is not there")
+        assert said[2] == said[0]
+        slurm.call("scontrol", "update", "PartitionName=inbox", "State=UP")
+        wait_for(lambda: "set its State=DOWN" in daemon.get("/status")["alarms"][-1])
 
 
 def _with_other_nodes(text: str) -> str:

@@ -23,8 +23,8 @@ PARTITIONS: Final = "partitions"
 SORTS: Final = {
     RUN: "really run",
     SIMULATED: "are simulated",
-    OBSERVED: "are another scheduler's",
-    ACTED: "are Slurm's",
+    OBSERVED: "are of a daemon that observes or advises",
+    ACTED: "are of a daemon that starts Slurm's jobs (--act)",
 }
 """What becomes of jobs."""
 

@@ -93,7 +93,8 @@ class Store:
             self.commit()
         except sqlite3.Error as error:
             self._undo()
-            raise BackendError(f"{self.path}: {error}") from error
+            fix = "; free some space, and start the daemon again" if "full" in str(error) else ""
+            raise BackendError(f"{self.path}: {error}{fix}") from error
         except BaseException:
             self._undo()
             raise

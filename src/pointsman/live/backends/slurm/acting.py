@@ -6,13 +6,14 @@ import re
 import secrets
 import time
 from collections import Counter
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from pointsman.cluster import Cluster
+from pointsman.errors import PointsmanError
 from pointsman.live.backends.facts import (
     AttemptId,
     Launch,
@@ -25,7 +26,7 @@ from pointsman.live.backends.facts import (
 from pointsman.live.backends.protocol import Patience
 from pointsman.live.backends.slurm.array_tasks import target_of, task_ids
 from pointsman.live.backends.slurm.as_facts import Mark, fact_of, node_fact
-from pointsman.live.backends.slurm.changes import cancel, leave, let_start, move, requeue_and_hold
+from pointsman.live.backends.slurm.changes import RIGHTS, cancel, leave, let_start, move, requeue_and_hold
 from pointsman.live.backends.slurm.commands import Commands
 from pointsman.live.backends.slurm.reader import Reader
 from pointsman.live.backends.slurm.records import SlurmJob, Snapshot
@@ -34,6 +35,8 @@ _MARK: Final = re.compile(r"pointsman:(?P<store>[0-9a-f]+):(?P<job>\d+):(?P<atte
 HAND_BACK_S: Final = 90.0
 """For so long it is waited for jobs that are being requeued, when all are handed back."""
 QUIET_LOOKS: Final = 4
+CHANGING_S: Final = 5.0
+"""After changes have taken so long, the others wait for the next look."""
 _LOOK_S: Final = 0.5
 BAD_PLACE: Final = "BadConstraints"
 """Slurm's reason for a job that its nodes can never run, such as those that it excludes; it holds the job then."""
@@ -68,6 +71,12 @@ class SlurmBackend:
         """What was seen of which is not observed yet, or why nothing was."""
         self._marked: list[tuple[Mark, SlurmJob]] = []
         """The jobs in it that were launched."""
+        self.trouble = ""
+        """Why the last look showed nothing; empty if it did."""
+        self.failed = ""
+        """Why a change was not made that a person may have to mend."""
+        self._changing_s = 0.0
+        """How long changes have taken since then."""
         self._passed: set[str] = set()
         """Jobs without GPUs that are left to Slurm."""
         self._living: dict[str, SlurmJob] = {}
@@ -80,12 +89,33 @@ class SlurmBackend:
         """What is observed next, so that jobs that have come and what became of others are heard in one turn; None if
         Slurm does not answer.
         """
+        self._changing_s, self.trouble = 0.0, ""
         try:
             self._ahead = self._reader.look([job.number for _, job in self._marked])
-        except Unsure as error:
-            self._ahead = error
+        except (Unsure, PointsmanError) as error:  # it may pass: commands are being replaced, rights are given
+            self.trouble = str(error)
+            self._ahead = Unsure(self.trouble)
             return None
         return self._ahead
+
+    @contextmanager
+    def _change(self) -> Generator[None]:
+        """Something is changed of Slurm's jobs, unless that has taken too long since the last look.
+
+        Raises:
+            Unsure: it has.
+        """
+        if self._changing_s > CHANGING_S:
+            raise Unsure("Slurm is slow: the next look comes first")
+        begun_s = time.monotonic()
+        try:
+            yield
+        except (Refused, Unsure) as error:
+            if isinstance(error, Unsure) or RIGHTS in str(error):
+                self.failed = str(error)
+            raise
+        finally:
+            self._changing_s += time.monotonic() - begun_s
 
     def observe(self) -> Observation:
         if self._ahead is None:
@@ -140,6 +170,10 @@ class SlurmBackend:
         (id_,) = launch.command
         if any(mark.attempt == launch.id and not self.is_at_gate(job) for mark, job in self._marked):
             return  # it is there, or has ended
+        with self._change():
+            self._launch(launch, id_)
+
+    def _launch(self, launch: Launch, id_: str) -> None:
         job = self._job(id_)
         mark = Mark(launch.id, job.restarts)
         comment = f"pointsman:{self._store}:{launch.id.job}:{launch.id.attempt}:{job.restarts}"
@@ -181,7 +215,8 @@ class SlurmBackend:
     def stop(self, attempt: AttemptId, how: Stop) -> None:
         for mark, job in self._marked:
             if mark.attempt == attempt:
-                self._stop(mark, job)
+                with self._change():
+                    self._stop(mark, job)
 
     def _stop(self, mark: Mark, job: SlurmJob) -> None:
         if job.phase == Phase.ENDED:
@@ -198,7 +233,7 @@ class SlurmBackend:
         gone = {*jobs}
         for mark, job in self._marked if gone else ():
             if mark.attempt.job in gone and job.phase == Phase.ACCEPTED:
-                with suppress(Refused, Unsure):
+                with suppress(Refused, Unsure), self._change():
                     cancel(self._commands, job.id)
 
     def pass_on(self, jobs: Iterable[SlurmJob]) -> None:
@@ -207,7 +242,7 @@ class SlurmBackend:
         self._passed &= here
         for id_ in here - self._passed:
             with suppress(Unsure):
-                with suppress(Refused):  # that is not asked for again
+                with suppress(Refused), self._change():  # what is refused is not asked for again
                     leave(self._commands, target_of(id_), self.partitions.target)
                 self._passed.add(id_)
 
@@ -215,7 +250,7 @@ class SlurmBackend:
         """Jobs that Slurm cannot start where they were to run wait at the gate again."""
         odd = [job for _, job in self._marked if job.reason == BAD_PLACE and job.phase == Phase.ACCEPTED]
         for job in odd:
-            with suppress(Refused, Unsure):
+            with suppress(Refused, Unsure), self._change():
                 move(self._commands, job.id, self.partitions.gate, [], job.admin_comment)
                 let_start(self._commands, job)
         return odd
@@ -225,7 +260,7 @@ class SlurmBackend:
         for mark, job in self._marked:
             waits = job.phase == Phase.ACCEPTED and job.priority > 0 and not self.is_at_gate(job)
             if waits and job.restarts > mark.restarts:
-                with suppress(Refused, Unsure):
+                with suppress(Refused, Unsure), self._change():
                     move(self._commands, job.id, self.partitions.gate, [], job.admin_comment)
 
     def hand_back(self) -> list[str]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from pointsman.cluster.hostlist import compress
+from pointsman.errors import UsageError
 from pointsman.live.backends.facts import Refused, Unsure
 from pointsman.live.backends.slurm.commands import Answer, Commands
 from pointsman.live.backends.slurm.records import SlurmJob
@@ -11,6 +12,7 @@ from pointsman.live.backends.slurm.records import SlurmJob
 _TOO_LATE: Final = ("already completed", "already finished", "invalid job id", "job is no longer pending")
 _DENIED: Final = ("access/permission denied", "operation denied", "user not permitted", "invalid user")
 _IMPOSSIBLE: Final = ("invalid node name", "invalid partition", "node configuration is not available", "job is pending")
+RIGHTS: Final = "run the daemon as root, as SlurmUser or as an operator of Slurm"
 _SOME_DONE: Final = ": no error"
 MOST_NICE: Final = 2_147_483_645
 """Slurm's limit, both ways."""
@@ -75,23 +77,31 @@ def cancel(commands: Commands, job: str) -> None:
     Raises:
         Refused: it had ended. Unsure: it may have, or not.
     """
-    answer = commands.run("scancel", job)
+    answer = _run(commands, "scancel", job)
     if answer.code != 0 or answer.errors:
         raise _failure("scancel", answer)
 
 
 def _change(commands: Commands, verb: str, *words: str) -> None:
-    answer = commands.run("scontrol", verb, *words)
+    answer = _run(commands, "scontrol", verb, *words)
     if _SOME_DONE in answer.errors.casefold():  # of tasks of an array, others of which have ended meanwhile
         return
     if answer.code != 0 or answer.errors:
         raise _failure(f"scontrol {verb}", answer)
 
 
+def _run(commands: Commands, *command: str) -> Answer:
+    """That a command is missing may pass: it is being replaced."""
+    try:
+        return commands.run(*command)
+    except UsageError as error:
+        raise Unsure(str(error)) from None
+
+
 def _failure(command: str, answer: Answer) -> Exception:
     said = answer.errors.casefold()
     if any(words in said for words in _DENIED):
-        return Refused(f"{answer.errors:.200}; run the daemon as root, as SlurmUser or as an operator of Slurm")
+        return Refused(f"{answer.errors:.200}; {RIGHTS}")
     if any(words in said for words in (*_TOO_LATE, *_IMPOSSIBLE)):
         return Refused(f"{answer.errors:.200}")
     return Unsure(f"{command} failed with {answer.code}: {answer.errors[:200] or 'it said nothing'}")

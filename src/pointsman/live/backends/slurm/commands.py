@@ -134,9 +134,9 @@ class Commands:
 def kind_of(command: tuple[str, ...]) -> str:
     """``scontrol show job`` of a command: what is counted as one kind."""
     program, *rest = command
-    words = [word for word in rest if not word.startswith("-")][:2]
+    words = [word for word in rest if not word.startswith("-")]
     if program == "scontrol":
-        return " ".join((program, *words))
+        return " ".join((program, *words[: 2 if words[:1] == ["show"] else 1]))
     return f"{program} --json" if "--json" in rest else program
 
 

@@ -2,7 +2,9 @@
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
 from typing import Final
 
@@ -10,11 +12,12 @@ from pointsman.cluster.hostlist import compress
 from pointsman.errors import BackendError, InputError, UsageError
 from pointsman.live.backends.facts import Unsure
 from pointsman.live.backends.slurm.acting import BAD_PLACE, SlurmBackend
-from pointsman.live.backends.slurm.records import SlurmJob
+from pointsman.live.backends.slurm.records import SlurmJob, Snapshot
 from pointsman.live.control.loop import ControlLoop
 from pointsman.live.control.orders import Changed, JobOrder, Order, UserOrder, Verb
 from pointsman.live.daemon.daemon import Daemon
 from pointsman.live.daemon.setting import ACTED, PARTITIONS
+from pointsman.live.daemon.slurm.check import faults_of
 from pointsman.live.daemon.slurm.instead import SUBMIT, refuse
 from pointsman.live.daemon.submission import Submission
 from pointsman.live.observe.inventory import describe_changes
@@ -27,6 +30,8 @@ from pointsman.types import JobState
 
 ALL: Final = "*"
 """In place of the QOS whose jobs may be preempted: all of them."""
+TROUBLE_S: Final = 15.0
+"""After Slurm has not answered for so long, an alarm says so."""
 SLACK_MS: Final = 600_000
 """Slurm ends a job that has run for as long as it may; if it has not after so much longer, the daemon has it end."""
 
@@ -39,6 +44,13 @@ class ActingLoop(ControlLoop):
 
     reasons: Mapping[int, str] = {}
     """Slurm's words for why jobs cannot start yet."""
+
+    aside: Callable[[], AbstractContextManager[None]]
+    """While Slurm is asked, no policy decides."""
+
+    def act(self) -> None:
+        with self.aside():
+            super().act()
 
     def why_held(self, job: int) -> str:
         reason = self.reasons.get(job, "")
@@ -63,6 +75,9 @@ class ActingDaemon(Daemon):
             self.slurm.remember(self.loop.jobs[attempt.id.job].command[0], attempt.id)
         self._left_out: dict[str, tuple[Kind, int | None, bool]] = {}
         """By key, what jobs ask for that cannot be placed."""
+        self._seen_s, self._outage = time.monotonic(), ""
+        self._faults: set[str] = set()
+        """What is wrong with the partitions."""
         self._told: set[str] = set()
         """Sentences about jobs that are not placed, of which each is an alarm once."""
         with self.store.turn():
@@ -95,12 +110,11 @@ class ActingDaemon(Daemon):
 
     def _bring(self) -> tuple[list[Job], list[Order]]:
         """Jobs that have come to the gate, and what their users did with those that wait."""
-        snapshot = self.slurm.look()
+        self.loop.aside = self._watchdog.aside
+        with self._watchdog.aside():
+            snapshot = self._look()
         if snapshot is None:
             return [], []
-        self.slurm.keep_at_gate()
-        self.slurm.pass_on(snapshot.jobs)
-        self._tell_of(self.slurm.take_back())
         sight = self._sighting.sight(snapshot)
         if changed := describe_changes(sight.gpus, self.loop.world, self.node_names):
             self._alarm(changed)
@@ -111,6 +125,29 @@ class ActingDaemon(Daemon):
         jobs = [job for one in new if (job := self._job_of(one)) is not None]
         orders: list[Order] = [changed for one in seen if (changed := self._change(one)) is not None]
         return jobs, orders + [order for one in seen if (order := self._wish(one)) is not None]
+
+    def _look(self) -> Snapshot | None:
+        """What Slurm lists, after which jobs that must wait do; None if it does not answer."""
+        snapshot = self.slurm.look()
+        now_s = time.monotonic()
+        if snapshot is None:
+            if now_s - self._seen_s > TROUBLE_S:
+                self._outage = f"no job can start: {self.slurm.trouble}"
+                self._alarm(self._outage)
+            return None
+        self._seen_s = now_s
+        faults = {*faults_of(snapshot, self.slurm.partitions)}
+        self._told -= {self._outage, *(self._faults - faults)}  # each time that they come back is told
+        self._faults = faults
+        for fault in sorted(faults):
+            self._alarm(fault)
+        if self.slurm.failed:
+            self._alarm(f"a job was not changed, which is tried again: {self.slurm.failed}")
+            self.slurm.failed = ""
+        self.slurm.keep_at_gate()
+        self.slurm.pass_on(snapshot.jobs)
+        self._tell_of(self.slurm.take_back())
+        return snapshot
 
     def _tell_of(self, odd: Sequence[SlurmJob]) -> None:
         """Jobs that Slurm could not start."""

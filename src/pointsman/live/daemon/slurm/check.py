@@ -48,6 +48,15 @@ def check_slurm(partitions: Partitions, *, acts: bool) -> Iterator[Finding]:
         yield find(partial(look, slurm))
 
 
+def faults_of(seen: Snapshot, partitions: Partitions) -> Iterator[str]:
+    """What is wrong now with the partitions in which jobs wait and run, and what to do."""
+    for look in (_gate, _target):
+        try:
+            look(_Slurm(seen, {}, partitions))
+        except UsageError as error:
+            yield str(error)
+
+
 def _size(slurm: _Slurm) -> str:
     nodes = [node for node in slurm.seen.nodes if node.gpus]
     gpus = sum(many for node in nodes for _, many in node.gpus)
