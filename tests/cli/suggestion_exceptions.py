@@ -113,6 +113,7 @@ ELSEWHERE = {
     "was started with --observe, by --state": ("cli/test_live_report.py", '"live", "report", "--state", "state"'),
     "(see 'pointsman live start --operator')": ("live/test_attacks.py", '"--operator", "nobody"'),
     "('pointsman release {}')": ("live/test_daemon.py", 'daemon.type("release", str(number))'),
+    "are of a daemon that starts Slurm's jobs (--act)": ("live/test_slurm_acting.py", '"--backend", "slurm", "--act"'),
     "see 'pointsman nodes'": ("live/test_daemon.py", 'daemon.rows("nodes")'),
     "use --format csv": ("cli/test_simulate.py", '"--format", "csv"'),
     "pointsman warmup": ("cli/test_doctor.py", 'command("warmup")'),
