@@ -4,7 +4,7 @@ import asyncio
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, replace
 from typing import Final
 
@@ -45,7 +45,7 @@ class ActingLoop(ControlLoop):
     reasons: Mapping[int, str] = {}
     """Slurm's words for why jobs cannot start yet."""
 
-    aside: Callable[[], AbstractContextManager[None]]
+    aside: Callable[[], AbstractContextManager[None]] = nullcontext
     """While Slurm is asked, no policy decides."""
 
     def act(self) -> None:
