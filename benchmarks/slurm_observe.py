@@ -3,7 +3,8 @@
 Jobs that sleep run on a Slurm of 64 nodes with eight declared GPUs each, on this machine. A daemon observes it, with
 ``--alone`` none. With ``--after DIR`` it goes on from an earlier run, and the next jobs of the same users come; with
 ``--capped`` no time limit is longer than the longest job. ``DIR/figures.csv`` has the figures, a quarter of an hour
-later; ``docs/results/data/live-slurm.csv`` has those of all four.
+later. ``docs/results/data/live-slurm.csv`` has those of several runs; of predictions as they are made now, in the runs
+*foretold*.
 """
 
 import argparse

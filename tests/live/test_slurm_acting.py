@@ -275,6 +275,18 @@ def test_partitions_may_go_or_change(slurm: SlurmCluster, tmp_path: Path) -> Non
         wait_for(lambda: "set its State=DOWN" in daemon.get("/status")["alarms"][-1])
 
 
+def test_a_launched_job_may_be_moved_back_to_the_gate(slurm: SlurmCluster, tmp_path: Path) -> None:
+    """The nodes that were chosen for it are not its user's."""
+    with actor(slurm, tmp_path / "d", "--policy", "fifo") as daemon:
+        slurm.call("scontrol", "update", "PartitionName=gpu", "State=DOWN")
+        job = submit(slurm, "--nodes=1", "--gpus-per-node=1", seconds=0.1)
+        wait_for(lambda: slurm.call("squeue", "-h", f"-j{job}", "--format=%P") == "gpu")
+        slurm.call("scontrol", "update", f"JobId={job}", "Partition=inbox")
+        wait_for(lambda: "StartFailed" in daemon.type("explain", job).stdout)
+        slurm.call("scontrol", "update", "PartitionName=gpu", "State=UP")
+        assert not any("stays at the gate" in alarm for alarm in daemon.get("/status")["alarms"])
+
+
 def _with_other_nodes(text: str) -> str:
     """Another node in place of gpu4, which does not answer, and half of the GPUs of gpu2."""
     lines = []

@@ -45,7 +45,7 @@ class ActingLoop(ControlLoop):
     reasons: Mapping[int, str] = {}
     """Slurm's words for why jobs cannot start yet."""
 
-    aside: Callable[[], AbstractContextManager[None]] = staticmethod(nullcontext)
+    aside: Callable[[], AbstractContextManager[None]] = nullcontext
     """While Slurm is asked, no policy decides."""
 
     def act(self) -> None:

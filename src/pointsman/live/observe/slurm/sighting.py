@@ -102,8 +102,13 @@ def seen_job(key: str, id_: str, record: SlurmJob, gpus: int, now_unix_s: float)
         key, id_, submit_ms or 0, _kind_of(record, gpus), record.nodes_asked, record.uid, _printable(record.name),
         None if record.time_limit_s is None else round(1000 * record.time_limit_s), record.priority, record.nice,
         unit_of(record.id), target_of(record.id), record.requeues,
-        bool(record.required_nodes), _why_held(record, now_unix_s), _run_of(record, gpus), ended, end_ms,
+        _names_nodes(record), _why_held(record, now_unix_s), _run_of(record, gpus), ended, end_ms,
     )  # fmt: skip
+
+
+def _names_nodes(record: SlurmJob) -> bool:
+    """Whether its user says on which nodes it must run: those of a job that was launched are the daemon's."""
+    return bool(record.required_nodes) and not record.admin_comment.startswith("pointsman:")
 
 
 def _why_held(record: SlurmJob, now_unix_s: float) -> str:
