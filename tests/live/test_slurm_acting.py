@@ -337,7 +337,7 @@ def test_daemons_and_controllers_may_die(slurm: SlurmCluster, tmp_path: Path, ki
                 slurm.start_controller()
             daemon.kill()
             daemon.begin()
-        wait_until(lambda: requeue_stuck(slurm) or slurm.call("squeue", "--noheader"), "", within_s=150)
+        wait_until(lambda: mend(slurm) or slurm.call("squeue", "--noheader"), "", within_s=150)
         found = wait_for_ends(daemon, jobs)
         assert daemon.process.poll() is None
         assert [job for what, job, _ in ran(slurm) if what == "twice"] == []
@@ -442,7 +442,7 @@ def test_a_hundred_deaths(slurm: SlurmCluster, tmp_path: Path, seed: int) -> Non
         for _ in range(25):
             time.sleep(chance.uniform(0.05, 1.5))
             kill(chance.choice(("daemon", "daemon", "controller", "node")), slurm, daemon, chance)
-        wait_until(lambda: requeue_stuck(slurm) or slurm.call("squeue", "--noheader"), "", within_s=240)
+        wait_until(lambda: mend(slurm) or slurm.call("squeue", "--noheader"), "", within_s=240)
         found = wait_for_ends(daemon, jobs)
         assert daemon.process.poll() is None
         told = ran(slurm)
@@ -451,12 +451,18 @@ def test_a_hundred_deaths(slurm: SlurmCluster, tmp_path: Path, seed: int) -> Non
         assert {row["state"] for row in found.values()} <= {"COMPLETED", "FAILED", "NODE_FAIL", "CANCELLED"}
 
 
-def requeue_stuck(slurm: SlurmCluster) -> None:
-    """As an operator does with jobs that Slurm says run, and whose node's daemon died while it launched them."""
+def mend(slurm: SlurmCluster) -> None:
+    """As an operator does: Slurm says for ever that a job runs whose node's daemon died while it launched it, and it
+    drains a node that has a job which the controller had forgotten.
+    """
     for line in slurm.call("squeue", "--noheader", "--states=R", "--format=%i %M").splitlines():
         job, ran_for = line.split()
         if ran_for > "0:40" or len(ran_for) > 4:
             slurm.call("scontrol", "requeue", job)
+    drained = slurm.call("sinfo", "--noheader", "-N", "--partition=gpu", "--states=drained", "--format=%N|%E")
+    for node, reason in (line.split("|") for line in drained.splitlines()):
+        if reason == "Duplicate jobid":
+            slurm.call("scontrol", "update", f"NodeName={node}", "State=RESUME")
 
 
 def kill(what: str, slurm: SlurmCluster, daemon: RunningDaemon, chance: random.Random) -> None:
