@@ -285,6 +285,10 @@ def test_a_launched_job_may_be_moved_back_to_the_gate(slurm: SlurmCluster, tmp_p
         wait_for(lambda: "StartFailed" in daemon.type("explain", job).stdout)
         slurm.call("scontrol", "update", "PartitionName=gpu", "State=UP")
         assert not any("stays at the gate" in alarm for alarm in daemon.get("/status")["alarms"])
+        daemon.kill()
+        daemon.options = ("--policy", "srtf")
+        daemon.begin()
+        assert daemon.get("/status")["decides"] == "srtf"
 
 
 def _with_other_nodes(text: str) -> str:
