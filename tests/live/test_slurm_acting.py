@@ -5,6 +5,7 @@ import random
 import shutil
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from unittest.mock import patch
 
@@ -466,7 +467,8 @@ def mend(slurm: SlurmCluster) -> None:
     drained = slurm.call("sinfo", "--noheader", "-N", "--partition=gpu", "--states=drained", "--format=%N|%E")
     for node, reason in (line.split("|") for line in drained.splitlines()):
         if reason == "Duplicate jobid":
-            slurm.call("scontrol", "update", f"NodeName={node}", "State=RESUME")
+            with suppress(AssertionError):  # its daemon has not registered yet: it is resumed later
+                slurm.call("scontrol", "update", f"NodeName={node}", "State=RESUME")
 
 
 def kill(what: str, slurm: SlurmCluster, daemon: RunningDaemon, chance: random.Random) -> None:
