@@ -5,6 +5,7 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -13,6 +14,8 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("uvicorn", reason="pip install pointsman[live]")
+
+from pointsman.live.client.connection import NoDaemon, call
 
 from .daemons import RunningDaemon, wait_for
 from .test_daemon import ENDED
@@ -248,3 +251,15 @@ def test_cancel_with_an_empty_name_cancels_nothing(daemon: RunningDaemon) -> Non
         assert daemon.type("drain", node).returncode == 2
     assert daemon.job(held)["state"] == "PENDING"
     assert daemon.type("cancel", "--me").returncode == 0
+
+
+def test_a_daemon_that_dies_while_it_is_asked_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that `live stop --hand-back` does its work."""
+    path = tmp_path / "api.sock"
+    monkeypatch.setenv("POINTSMAN_SOCKET", str(path))
+    listening = socket.socket(socket.AF_UNIX)
+    listening.bind(str(path))
+    listening.listen()
+    threading.Timer(0.2, listening.close).start()
+    with pytest.raises(NoDaemon):
+        call("GET", "/status")

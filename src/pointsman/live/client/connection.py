@@ -107,7 +107,8 @@ def call(method: str, path: str, body: Any = None, timeout_s: float = 60.0) -> A
         raise BackendError(f"the daemon at {place} gave no answer in {timeout_s:g} s") from None
     except (OSError, ValueError, IndexError) as error:
         why = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        kind = NoDaemon if isinstance(error, FileNotFoundError | ConnectionRefusedError) else BackendError
+        gone = FileNotFoundError | ConnectionRefusedError | ConnectionResetError  # the last one of a daemon that dies
+        kind = NoDaemon if isinstance(error, gone) else BackendError
         raise kind(f"no daemon answers at {place}: {why} ('pointsman live start' starts one)") from None
     if status >= 400:
         raise Refused(str(data.get("detail", data)), int(data.get("exit_code", 1)))
