@@ -9,8 +9,6 @@ CREATE TABLE decisions (
   said TEXT NOT NULL                      -- in a sentence, where they differ
 ) STRICT;
 
-CREATE INDEX attempts_preempted ON attempts (stopping_ms) WHERE cause = 'preempt';
-
 CREATE TABLE worths (                     -- what the policy would change from then on, by futures of the jobs there
   at_ms INTEGER PRIMARY KEY,
   jobs INTEGER NOT NULL,
