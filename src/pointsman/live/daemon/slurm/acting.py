@@ -16,7 +16,7 @@ from pointsman.live.backends.slurm.records import SlurmJob, Snapshot
 from pointsman.live.control.loop import ControlLoop
 from pointsman.live.control.orders import Changed, JobOrder, Order, UserOrder, Verb
 from pointsman.live.daemon.daemon import Daemon
-from pointsman.live.daemon.setting import ACTED, PARTITIONS
+from pointsman.live.daemon.setting import ACTED, PARTITIONS, Setting
 from pointsman.live.daemon.slurm.check import faults_of
 from pointsman.live.daemon.slurm.instead import SUBMIT, refuse
 from pointsman.live.daemon.submission import Submission
@@ -64,6 +64,10 @@ class ActingDaemon(Daemon):
     Loop = ActingLoop
     loop: ActingLoop  # ty: ignore
 
+    def __init__(self, setting: Setting) -> None:
+        super().__init__(setting)
+        self.loop.aside = self._watchdog.aside
+
     def _recover(self) -> None:
         super()._recover()
         self.slurm: SlurmBackend = self.backend  # ty: ignore
@@ -110,7 +114,6 @@ class ActingDaemon(Daemon):
 
     def _bring(self) -> tuple[list[Job], list[Order]]:
         """Jobs that have come to the gate, and what their users did with those that wait."""
-        self.loop.aside = self._watchdog.aside
         with self._watchdog.aside():
             snapshot = self._look()
         if snapshot is None:
