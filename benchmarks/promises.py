@@ -10,10 +10,11 @@ import csv
 import math
 import sys
 import tempfile
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.shadow_play import Play, logs
+from benchmarks.shadow_play import Play, busier_logs, logs
 from pointsman.live.daemon.forecaster import Forecaster
 from pointsman.workload import Workload
 
@@ -68,7 +69,7 @@ def main() -> None:
     options = parser.parse_args()
     writer = csv.writer(sys.stdout, lineterminator="\n")
     heads: list[str] = []
-    for name, log in logs(options.data, options.jobs):
+    for name, log in chain(logs(options.data, options.jobs), busier_logs(options.data, options.jobs)):
         for policy in options.policy or POLICIES:
             with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
                 came = asyncio.run(promised(log, policy, Path(folder)))

@@ -18,6 +18,7 @@ from pointsman.workload import Workload, read_workload
 from pointsman.workload.transforms.rescale import at_load
 
 LOAD: Final = 1.0
+BUSIER: Final = 1.3
 CLUSTER, GPUS, WIDEST = "32x8", 256, 64
 
 
@@ -58,10 +59,19 @@ def logs(data: Path, jobs: int) -> Iterator[tuple[str, Workload]]:
     yield "helios-like", _fitted(pointsman.generate("helios", jobs=jobs, cluster_gpus=GPUS, load=LOAD, seed=1), jobs)
 
 
-def _fitted(log: Workload, jobs: int) -> Workload:
+def busier_logs(data: Path, jobs: int) -> Iterator[tuple[str, Workload]]:
+    """Logs on which nothing was tuned, with more load than the cluster can take."""
+    itp = read_workload(data / "traces" / "ms_itp_2021.csv.gz", only={"vc": "cluster05"})
+    yield f"itp cluster05, load {BUSIER}", _fitted(itp, jobs, BUSIER)
+    yield f"philly, load {BUSIER}", _fitted(read_workload(data / "traces" / "philly_2017.csv.gz"), jobs, BUSIER)
+    like_helios = pointsman.generate("helios", jobs=jobs, cluster_gpus=GPUS, load=BUSIER, seed=2)
+    yield f"helios-like, load {BUSIER}", _fitted(like_helios, jobs, BUSIER)
+
+
+def _fitted(log: Workload, jobs: int, load: float = LOAD) -> Workload:
     fitting = log.jobs.filter(log.jobs["gpus"] <= WIDEST).sort("submit_s")
     middle = fitting.slice(max(0, fitting.height // 2 - jobs // 2), jobs)
-    return at_load(Workload.of(middle, source="a log"), GPUS, LOAD)
+    return at_load(Workload.of(middle, source="a log"), GPUS, load)
 
 
 class Play:
