@@ -454,6 +454,16 @@ def test_a_hundred_deaths(slurm: SlurmCluster, tmp_path: Path, seed: int) -> Non
         assert [job for what, job, _ in told if what == "twice"] == []
         assert {job for what, job, _ in told if what == "end"} == set(jobs)
         assert {row["state"] for row in found.values()} <= {"COMPLETED", "FAILED", "NODE_FAIL", "CANCELLED"}
+        assert [job for job in jobs if differs(job, found[job]["id"], daemon, told)] == []
+
+
+def differs(job: str, number: int, daemon: RunningDaemon, told: list[tuple[str, str, float]]) -> bool:
+    """Whether a job began more often than the book says, or ended otherwise, and no row of the audit table says why."""
+    attempts = rows(daemon, f"SELECT started_ms, cause, exit_code FROM attempts WHERE job = {number}")
+    explained = rows(daemon, f"SELECT detail FROM audit WHERE verb = 'found' AND target = '{job}'")
+    begins = sum(what == "begin" for what, one, _ in told if one == job)
+    ran = [one for one in attempts if one["started_ms"] is not None]
+    return (begins > len(ran) or attempts[-1]["exit_code"] != 0) and not explained
 
 
 def mend(slurm: SlurmCluster) -> None:

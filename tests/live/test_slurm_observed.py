@@ -41,7 +41,8 @@ def rows(daemon: RunningDaemon, sql: str) -> list[dict[str, Any]]:
 def book(daemon: RunningDaemon) -> dict[str, dict[str, Any]]:
     """Jobs by Slurm's ids, the last that had one."""
     attempts = "(SELECT {} FROM attempts WHERE job = id)"
-    sql = f"SELECT spec, state, {attempts.format('count(*)')} AS runs, {attempts.format('max(parts)')} AS on_ FROM jobs"
+    counted = f"{attempts.format('count(*)')} AS runs, {attempts.format('max(parts)')} AS on_"
+    sql = f"SELECT id, spec, state, {counted} FROM jobs"
     found = [row | json.loads(row["spec"]) for row in rows(daemon, sql)]
     assert len({row["request_key"] for row in found}) == len(found), "a job is there twice"
     return {row["shown"]: row for row in found}

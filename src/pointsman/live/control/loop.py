@@ -20,13 +20,13 @@ from pointsman.live.backends.protocol import Backend
 from pointsman.live.control.acting import ToDo
 from pointsman.live.control.alarms import Alarms
 from pointsman.live.control.deadlines import Deadlines
+from pointsman.live.control.discrepancies import Discrepancies
 from pointsman.live.control.limits import Limits
 from pointsman.live.control.obeying import hold, obey
 from pointsman.live.control.orders import Order
-from pointsman.live.control.pauses import Pauses
 from pointsman.live.control.promises import Promises
 from pointsman.live.control.reconcile import Change, Happened, News, node_changes, reconcile
-from pointsman.live.control.safety import BackOff, NodeFaults
+from pointsman.live.control.safety import BackOff, NodeFaults, Pauses
 from pointsman.live.control.starting import note_start, pause, recall_faults, release_due
 from pointsman.live.records.book import Attempt, Cause, Stage
 from pointsman.live.records.job import Job
@@ -69,6 +69,7 @@ class ControlLoop:
     """Those that their users hold."""
     turns: int = 0
     alarms: Alarms = field(init=False)
+    discrepancies: Discrepancies = field(init=False)
     pauses: Pauses = field(init=False)
     promises: Promises = field(init=False)
     deadlines: Deadlines = field(init=False)
@@ -83,7 +84,7 @@ class ControlLoop:
 
     def __post_init__(self) -> None:
         self.alarms, self.pauses = Alarms(self.store), Pauses(self.store, self.back_off)
-        self.promises = Promises(self.store)
+        self.promises, self.discrepancies = Promises(self.store), Discrepancies(self.store)
         self.go_on_in(self.world)
         recall_faults(self)
         self._kept_ms = self.world.now_ms
@@ -189,6 +190,7 @@ class ControlLoop:
         self._to_do.answers.clear()
 
     def _take_in(self, news: News, now_ms: int) -> None:
+        self.discrepancies.note(self.attempts, self.jobs, news, now_ms)
         for change in news.changes:
             self._carry_out(change, now_ms)
         self._to_do.stops += [ghost.id for ghost in news.ghosts]

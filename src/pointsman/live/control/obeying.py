@@ -6,9 +6,9 @@ from typing import Final, Protocol
 
 from pointsman.inputs.durations import duration
 from pointsman.live.control.orders import Changed, NodeOrder, Order, UserOrder, Verb
-from pointsman.live.control.pauses import Pauses
 from pointsman.live.control.promises import Promises
 from pointsman.live.control.reconcile import Happened
+from pointsman.live.control.safety import Pauses
 from pointsman.live.records.book import Attempt, Cause, Stage
 from pointsman.live.records.job import Job
 from pointsman.live.records.store import Store

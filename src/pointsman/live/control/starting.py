@@ -4,10 +4,9 @@ import json
 from typing import Final, Protocol
 
 from pointsman.live.control.alarms import Alarms
-from pointsman.live.control.pauses import Pauses
 from pointsman.live.control.promises import Promises
 from pointsman.live.control.reconcile import Happened
-from pointsman.live.control.safety import NodeFaults
+from pointsman.live.control.safety import NodeFaults, Pauses
 from pointsman.live.records.book import Attempt
 from pointsman.live.records.store import Store
 from pointsman.types import NodeState, Told

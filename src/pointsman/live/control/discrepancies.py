@@ -1,0 +1,57 @@
+"""Where what was seen contradicts the book: said in the audit table, once, when it is seen first."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from pointsman.live.backends.facts import AttemptFact, AttemptId
+from pointsman.live.control.reconcile import Change, News
+from pointsman.live.records.book import Attempt, Cause, Stage
+from pointsman.live.records.job import Job
+from pointsman.live.records.store import Store
+
+FOUND: Final = "found"
+"""In the audit table."""
+
+
+class Discrepancies:
+    """Those that were there at the last look, so that each is said once as long as it lasts."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._last: dict[AttemptId, str] = {}
+
+    def note(self, alive: Mapping[AttemptId, Attempt], jobs: Mapping[int, Job], news: News, now_ms: int) -> None:
+        """Within a turn of the store, before the book says what is new."""
+        found = dict(contradictions(alive, news))
+        for id_, said in found.items():
+            if self._last.get(id_) != said:
+                shown = jobs[id_.job].shown if id_.job in jobs else None
+                self._store.note_order(now_ms, -1, FOUND, shown or str(id_.job), f"attempt {id_.attempt} {said}")
+        self._last = found
+
+
+def contradictions(alive: Mapping[AttemptId, Attempt], news: News) -> Iterator[tuple[AttemptId, str]]:
+    """What was seen of attempts, where `alive` are those in the book that have not ended, and what is done then."""
+    for change in news.changes:
+        if said := _words_on(alive[change.attempt.id], change):
+            yield change.attempt.id, said
+    for ghost in news.ghosts:
+        yield ghost.id, _words_on_ghost(ghost)
+
+
+def _words_on(before: Attempt, change: Change) -> str | None:
+    now = change.attempt
+    if before.stage == Stage.RUNNING and now.cause == Cause.LOST:
+        return "ran, and waits again, as if it had not: it is stopped"
+    if before.stage == Stage.RUNNING and now.stage == Stage.RUNNING and before.missing_ms != now.missing_ms:
+        return "ran, and is not there any more" if before.missing_ms is None else "is there again"
+    if before.missing_ms is not None and now.stage == Stage.ENDED:
+        return "did not appear again: it counts as lost"
+    if before.stage == Stage.SENT and change.launch:
+        return "was to start, and is not there: it is asked for again"
+    return None
+
+
+def _words_on_ghost(ghost: AttemptFact) -> str:
+    nodes = ",".join(node for node, _ in ghost.parts)
+    return f"is there ({ghost.phase.name.lower()} on {nodes or 'no node'}), although it had ended: it is stopped"
