@@ -20,6 +20,7 @@ from pointsman.live.backends.slurm.answers.scontrol import read_controller, read
 from pointsman.live.backends.slurm.answers.sinfo import NODES, read_sinfo
 from pointsman.live.backends.slurm.answers.table import new_mark
 from pointsman.live.backends.slurm.commands import Answer, Commands, Load
+from pointsman.live.backends.slurm.controller_clock import ControllerClock
 from pointsman.live.backends.slurm.pace import Pace
 from pointsman.live.backends.slurm.records import (
     Controller,
@@ -79,6 +80,7 @@ class Reader:
         self.pace = pace or Pace()
         self._commands, self._habits = commands, habits or Habits()
         self._controller: Controller | None = None
+        self._clock = ControllerClock()
         self._asked_s = 0.0
         self._troubled = False
         self._living: frozenset[int] = frozenset()
@@ -98,9 +100,9 @@ class Reader:
         Raises:
             Unsure: it could not be asked, or did not answer whole. UsageError, BackendError: a person must mend it.
         """
-        begun_s, unix_s = time.monotonic(), time.time()
+        begun_s = time.monotonic()
         try:
-            found = self._look(frozenset(expected), unix_s)
+            found = self._look(frozenset(expected), begun_s)
         except Unsure:
             self._troubled = True
             self.pace.note(time.monotonic() - begun_s)
@@ -130,16 +132,19 @@ class Reader:
             raise Unsure(f"sacct failed with {answer.code}: {answer.errors:.200}")
         return read_runs(answer.text)
 
-    def _look(self, expected: frozenset[int], unix_s: float) -> Snapshot:
+    def _look(self, expected: frozenset[int], begun_s: float) -> Snapshot:
         jobs, of_jobs = self._ask_jobs()
         nodes, partitions, of_nodes = self._ask_nodes()
-        controller = self._ask_controller({job.number for job in jobs}, expected)
+        missing = (self._living | expected) - {job.number for job in jobs}
+        was_set = self._clock.seems_set(jobs, begun_s)
+        controller = self._ask_controller(at_once=bool(missing) or was_set)
         self.pace.note(max(of_jobs.took_s, of_nodes.took_s))
         jobs = self._with_details(jobs)
+        unix_s = self._clock.unix_s(begun_s)
         doubts = (*self._doubts(controller), *_complaints(of_jobs, of_nodes))
         living = frozenset(job.number for job in jobs if job.phase != Phase.ENDED)
         self._living = living if not doubts else self._living | living
-        return Snapshot(unix_s, tuple(jobs), tuple(nodes), tuple(partitions), controller, doubts)
+        return Snapshot(unix_s, tuple(jobs), tuple(nodes), tuple(partitions), controller, doubts, self._clock.skew_s())
 
     def _ask_jobs(self) -> tuple[list[SlurmJob], Answer]:
         return ask_jobs(self._commands, "--states=all")
@@ -151,18 +156,18 @@ class Reader:
 
     # -- the controller -----------------------------------------------------------------------------------
 
-    def _ask_controller(self, seen: set[int], expected: frozenset[int]) -> Controller:
+    def _ask_controller(self, *, at_once: bool) -> Controller:
         """The controller, asked again if that may matter: after the jobs, so that a boot in between is noticed."""
         old = time.monotonic() > self._asked_s + self._habits.config_s
-        missing = (self._living | expected) - seen
-        if self._controller is None or old or self._troubled or missing:
+        if self._controller is None or old or self._troubled or at_once:
+            asked_s = time.monotonic()
             self._controller = read_controller(self._commands.ask("scontrol", "--local", "show", "config").text)
+            self._clock.hear(self._controller, asked_s)
             self._asked_s = time.monotonic()
         return self._controller
 
     def _doubts(self, controller: Controller) -> Iterator[str]:
-        up_s = controller.up_s + time.monotonic() - self._asked_s
-        if up_s < self._habits.settled_s:
+        if (up_s := self._clock.up_s()) < self._habits.settled_s:
             yield f"the controller booted {up_s:.0f} s ago, and may have forgotten jobs"
         if {*controller.private} & {*HIDING} and os.getuid() not in (0, controller.slurm_uid):
             yield (

@@ -151,11 +151,6 @@ class Controller:
     private: tuple[str, ...] = ()
     """PrivateData: what users see only of their own."""
 
-    @property
-    def up_s(self) -> int:
-        """For how long it has answered."""
-        return self.asked_unix_s - self.boot_unix_s
-
 
 @dataclass(frozen=True)
 class EndedRun:
@@ -176,7 +171,7 @@ class Snapshot:
     """Everything, at one moment."""
 
     unix_s: float
-    """When it was begun, by the clock of this machine."""
+    """When it was begun, by the controller's clock."""
     jobs: tuple[SlurmJob, ...]
     """All that Slurm lists, also those that ended lately."""
     nodes: tuple[SlurmNode, ...]
@@ -184,6 +179,8 @@ class Snapshot:
     controller: Controller
     doubts: tuple[str, ...] = ()
     """Why nothing may be concluded from what is absent, a sentence each."""
+    skew_s: float = 0.0
+    """By how much the controller's clock is ahead of this machine's."""
 
     @property
     def complete(self) -> bool:

@@ -12,6 +12,7 @@ from pointsman.cluster.hostlist import compress
 from pointsman.errors import BackendError, InputError, UsageError
 from pointsman.live.backends.facts import Unsure
 from pointsman.live.backends.slurm.acting import BAD_PLACE, SlurmBackend
+from pointsman.live.backends.slurm.controller_clock import describe_skew
 from pointsman.live.backends.slurm.records import SlurmJob, Snapshot
 from pointsman.live.control.loop import ControlLoop
 from pointsman.live.control.orders import Changed, JobOrder, Order, UserOrder, Verb
@@ -81,7 +82,7 @@ class ActingDaemon(Daemon):
         """By key, what jobs ask for that cannot be placed."""
         self._seen_s, self._outage = time.monotonic(), ""
         self._faults: set[str] = set()
-        """What is wrong with the partitions."""
+        """What is wrong with the partitions, and with the controller's clock."""
         self._told: set[str] = set()
         """Sentences about jobs that are not placed, of which each is an alarm once."""
         with self.store.turn():
@@ -139,7 +140,7 @@ class ActingDaemon(Daemon):
                 self._alarm(self._outage)
             return None
         self._seen_s = now_s
-        faults = {*faults_of(snapshot, self.slurm.partitions)}
+        faults = {*faults_of(snapshot, self.slurm.partitions), describe_skew(snapshot.skew_s)} - {""}
         self._told -= {self._outage, *(self._faults - faults)}  # each time that they come back is told
         self._faults = faults
         for fault in sorted(faults):

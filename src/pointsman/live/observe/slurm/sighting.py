@@ -7,7 +7,8 @@ from typing import Final
 
 from pointsman.live.backends.facts import Phase
 from pointsman.live.backends.slurm.array_tasks import target_of, task_ids, unit_of
-from pointsman.live.backends.slurm.records import Controller, SlurmJob, Snapshot
+from pointsman.live.backends.slurm.controller_clock import describe_skew
+from pointsman.live.backends.slurm.records import SlurmJob, Snapshot
 from pointsman.live.backends.slurm.states import STARTS, state_of_end
 from pointsman.live.observe.sight import Run, SeenJob, Sight
 from pointsman.live.world.kind import Kind
@@ -16,8 +17,6 @@ from pointsman.types import JobState
 FREE: Final = ("", "None", "Priority", "Resources")
 """Reasons for which a job waits that another order of jobs could end; whatever else it waits for, it cannot start."""
 BEGIN_TIME: Final = "BeginTime"
-SKEW_S: Final = 5.0
-"""The controller's clock may differ from ours by that much unheeded: it is told in whole seconds."""
 REMEMBERED_S: Final = 3_600.0
 """For so long a job that is not listed any more may be listed again."""
 
@@ -41,7 +40,6 @@ class Sighting:
     def __init__(self) -> None:
         self._known: dict[str, _Known] = {}
         """By Slurm's id, as long as it is listed, and for `REMEMBERED_S`."""
-        self._skew_s, self._controller = 0.0, Controller("", 0, 0)
 
     def recall(self, keys: Mapping[str, bool]) -> None:
         """Jobs that another saw lately, by their keys, and whether they have ended."""
@@ -49,18 +47,18 @@ class Sighting:
 
     def sight(self, snapshot: Snapshot) -> Sight:
         """What is seen in a snapshot: of jobs, those that have GPUs or ask for them."""
-        self._heed_clock(snapshot)
+        now_unix_s = time.time() + snapshot.skew_s
         found: dict[str, SeenJob] = {}
         for record in sorted(snapshot.jobs, key=lambda record: record.number):  # those of one second in their order
             if (gpus := _gpus_of(record)) > 0:
                 for id_ in task_ids(record.id):
-                    found |= {job.key: job for job in self._sight_one(id_, record, gpus)}
+                    found |= {job.key: job for job in self._sight_one(id_, record, gpus, now_unix_s)}
         if snapshot.complete:
             listed = {job.shown for job in found.values()}
             found |= {job.key: job for job in self._miss(listed)}
         gpus_of = {node.name: sum(many for _, many in node.gpus) for node in snapshot.nodes if node.gpus}
         nodes = {node.name: node.state for node in snapshot.nodes if node.gpus}
-        return Sight(found, nodes, round(1000 * (time.time() + self._skew_s)), gpus_of)
+        return Sight(found, nodes, round(1000 * now_unix_s), gpus_of, describe_skew(snapshot.skew_s))
 
     def _miss(self, listed: Collection[str]) -> Iterator[SeenJob]:
         """Jobs that are not listed any more have ended; they are remembered for a while, should Slurm list them again
@@ -76,13 +74,7 @@ class Sighting:
             elif now_s - known.gone_s > REMEMBERED_S:
                 del self._known[id_]
 
-    def _heed_clock(self, snapshot: Snapshot) -> None:
-        if snapshot.controller is not self._controller:
-            self._controller = snapshot.controller
-            skew_s = snapshot.controller.asked_unix_s - time.time()
-            self._skew_s = skew_s if abs(skew_s) > SKEW_S else 0.0
-
-    def _sight_one(self, id_: str, record: SlurmJob, gpus: int) -> Iterator[SeenJob]:
+    def _sight_one(self, id_: str, record: SlurmJob, gpus: int, now_unix_s: float) -> Iterator[SeenJob]:
         known = self._known.get(id_)
         is_again = known is not None and known.ended and record.phase != Phase.ENDED  # Slurm forgets that jobs ended
         if known is None or is_again or not _is_same(known, record):
@@ -91,7 +83,7 @@ class Sighting:
             known = self._known[id_] = _Known(_new_key(id_, record, known))
         known.submit_unix_s, known.restarts = record.submit_unix_s, record.restarts
         known.ended = record.phase == Phase.ENDED
-        yield seen_job(known.key, id_, record, gpus, time.time() + self._skew_s)
+        yield seen_job(known.key, id_, record, gpus, now_unix_s)
 
 
 def seen_job(key: str, id_: str, record: SlurmJob, gpus: int, now_unix_s: float) -> SeenJob:
