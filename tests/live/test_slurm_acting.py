@@ -501,17 +501,31 @@ def test_jobs_that_only_slurm_can_place(backfilling: SlurmCluster, tmp_path: Pat
     slurm = backfilling
     one = ("--nodes=1", "--gpus-per-node=1")
     with actor(slurm, tmp_path / "d", "--policy", "fifo") as daemon:
-        bare = submit(slurm, "--nodes=1")
+        bare, straight = submit(slurm, "--nodes=1"), slurm.submit("--hold", *one)
+        long = submit(slurm, "--nodes=1", seconds=600)
         named = submit(slurm, *one, "--nodelist=gpu3")
         excludes = submit(slurm, *one, "--exclude=gpu1")
         later = submit(slurm, *one, "--begin=now+600")
         gang = submit(slurm, *one, ":", *GATE, *one)
+        vague = submit(slurm, "--nodes=2", "--gpus=3", "--array=1-2")
         slurm.wait(bare, "COMPLETED")
-        said = wait_for(lambda: len(alarms := daemon.get("/status")["alarms"]) == 4 and "\n".join(alarms))
+        said = wait_for(lambda: len(alarms := daemon.get("/status")["alarms"]) == 5 and "\n".join(alarms))
         assert f"job {named} stays at the gate, because it cannot be placed: it says on which nodes it must run" in said
         assert f"('scontrol update JobId={named} Partition=gpu' leaves it to Slurm)" in said
         assert f"job {gang}+1 stays at the gate" in said
         assert f"job {excludes} cannot start on gpu1 (BadConstraints), and is tried again later" in said
+        why = {
+            straight: "is in partition gpu: only jobs at the gate, inbox, are started here",
+            long: "has no GPUs, and is left to Slurm",
+            named: "stays at the gate, because it cannot be placed: it says on which nodes it must run",
+            gang: "stays at the gate, because it cannot be placed: it is a part of a heterogeneous job",
+            f"{gang}+1": f"it is a part of a heterogeneous job ('scontrol update JobId={gang}+1 Partition=gpu'",
+            vague: "it does not say how many GPUs it takes of each node",
+            f"{vague}_2": "it does not say how many GPUs it takes of each node",
+        }
+        said = {job: daemon.type("explain", job).stderr for job in (*why, f"{vague}_3")}
+        assert all(said[job].startswith(f"pointsman: job {job} ") and words in said[job] for job, words in why.items())
+        assert said[f"{vague}_3"] == f"pointsman: there is no job {vague}_3\n"
         wait_for(lambda: slurm.call("squeue", "-h", f"-j{excludes}", "--format=%P %r") == "inbox PartitionDown")
         assert "Slurm may not start it yet: BeginTime" in daemon.type("explain", later).stdout
         assert slurm.call("squeue", "-h", f"-j{later}", "--format=%P") == "inbox"

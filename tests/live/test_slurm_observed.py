@@ -71,6 +71,7 @@ def test_what_slurm_does_is_in_the_book(slurm: SlurmCluster, tmp_path: Path) -> 
         slurm.call("scancel", gone, again)
         found = wait_for_ends(daemon, [fails, gang, gone, again, *(f"{array}_{k}" for k in (1, 2, 3))])
         assert cpus not in found
+        assert f"job {cpus} has no GPUs, and is not observed" in daemon.type("explain", cpus).stderr
         mine = {job: row for job, row in found.items() if int(job.split("_")[0]) >= int(fails)}
         assert {job: (row["state"], row["runs"]) for job, row in mine.items()} == {
             fails: ("FAILED", 1), gang: ("COMPLETED", 1), gone: ("CANCELLED", 0), again: ("CANCELLED", 1),

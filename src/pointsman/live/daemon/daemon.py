@@ -207,6 +207,10 @@ class Daemon:
         """Whether its jobs are another scheduler's, which has its own numbers for them."""
         return self.sort in (OBSERVED, ACTED)
 
+    def why_left(self, id_: str) -> str:
+        """Why a job that another scheduler has is none of ours; empty if it has none of that name."""
+        return ""
+
     def check_takes(self, order: UserOrder) -> None:
         """That it takes orders of this sort.
 

@@ -25,7 +25,8 @@ class JobIds:
         """
         number = self._beside(id_) if self._daemon.is_beside_another else self._own(id_)
         if number is None:
-            raise NoSuchJob(f"there is no job {id_ if _PLAIN.fullmatch(id_) else repr(id_)}")
+            why_left = self._daemon.why_left(id_)
+            raise NoSuchJob(why_left or f"there is no job {id_ if _PLAIN.fullmatch(id_) else repr(id_)}")
         return number
 
     def _own(self, id_: str) -> int | None:

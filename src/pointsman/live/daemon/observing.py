@@ -60,6 +60,10 @@ class Watching(Looks, Advised, Protocol):
         """Look from now on; `keys` are those of the jobs that were seen lately, and whether they have ended."""
         ...
 
+    def why_left(self, id_: str) -> str:
+        """Why a job that is there is not observed; empty if none is called so."""
+        ...
+
     def costs(self) -> Mapping[str, Cost]:
         """What looking costs, by the question."""
         ...
@@ -105,6 +109,9 @@ class ObservingDaemon(Daemon):
 
     def check_takes(self, order: UserOrder) -> None:
         refuse(order, self.loop.jobs[order.job].shown if isinstance(order, JobOrder) else "", self._does)
+
+    def why_left(self, id_: str) -> str:
+        return self.watching.why_left(id_)
 
     @property
     def _does(self) -> str:

@@ -12,20 +12,24 @@ _MOST_NAMED = 3
 
 
 class Inventory:
-    """A world cannot have other nodes while it goes on: that they have changed is told."""
+    """A world cannot have other nodes while it goes on: that they have changed is told, and so is a wrong clock."""
 
     def __init__(self, alarms: Alarms) -> None:
         self._alarms = alarms
-        self._changed = ""
+        self._changed = self._clock = ""
 
     def states(self, seen: Sight, world: LiveWorld, names: Sequence[str], now_ms: int) -> dict[str, NodeState]:
         """Those of the nodes that are seen; what is not there any more takes no jobs. Within a turn of the store."""
-        changed = describe_changes(seen.gpus, world, names)
-        if changed and changed != self._changed:
-            self._alarms.sound(changed, now_ms)
-        self._changed = changed
+        self._changed = self._tell(describe_changes(seen.gpus, world, names), self._changed, now_ms)
+        self._clock = self._tell(seen.clock, self._clock, now_ms)
         gone = {name for name in names if name not in seen.nodes} if seen.nodes else set()
         return {**seen.nodes, **dict.fromkeys(gone, NodeState.DRAIN)}
+
+    def _tell(self, said: str, before: str, now_ms: int) -> str:
+        """What is said now."""
+        if said not in ("", before):
+            self._alarms.sound(said, now_ms)
+        return said
 
 
 def describe_changes(gpus: Mapping[str, int], world: LiveWorld, names: Sequence[str]) -> str:

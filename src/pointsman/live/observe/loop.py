@@ -64,8 +64,6 @@ class ObservingLoop(ControlLoop):
     """The jobs that have not ended, as they were seen last, by our numbers."""
     waiting: dict[int, SeenJob] = field(default_factory=dict)
     """Those that wait and could start."""
-    _clock: str = ""
-    """What was wrong with the other scheduler's."""
     _changed_ms: int = 0
     """When something has happened, after which it is not asked yet whether GPUs were left free."""
 
@@ -127,9 +125,6 @@ class ObservingLoop(ControlLoop):
         change(self, [*self._changes(seen)], first_ms)
         heard = self.admission.taken_in(seen.jobs, self._rows, now_ms)
         nodes = self._inventory.states(seen, self.world, self.node_names, now_ms)
-        if seen.clock not in ("", self._clock):
-            self.alarms.sound(seen.clock, now_ms)
-        self._clock = seen.clock
         pieces = news(self._known(shift_ms), self.nodes, replace(seen, jobs=heard, nodes=nodes))
 
         def when(piece: Piece) -> tuple[int, bool]:

@@ -19,6 +19,11 @@ def task_ids(id_: str) -> list[str]:
     return tasks
 
 
+def is_named(id_: str, name: str) -> bool:
+    """Whether `id_` may mean what Slurm calls `name`: it, a task of it, or the array or job of which it is a part."""
+    return id_ in (name, *task_ids(name)) or name.startswith((f"{id_}_", f"{id_}+"))
+
+
 def unit_of(id_: str) -> str:
     """What has one priority: a job, or all tasks of an array that wait and have none of their own; ``8`` of
     ``8_[4-5%2]``.

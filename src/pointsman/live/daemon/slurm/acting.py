@@ -10,8 +10,9 @@ from typing import Final
 
 from pointsman.cluster.hostlist import compress
 from pointsman.errors import BackendError, InputError, UsageError
-from pointsman.live.backends.facts import Unsure
+from pointsman.live.backends.facts import Phase, Unsure
 from pointsman.live.backends.slurm.acting import BAD_PLACE, SlurmBackend
+from pointsman.live.backends.slurm.array_tasks import is_named
 from pointsman.live.backends.slurm.controller_clock import describe_skew
 from pointsman.live.backends.slurm.records import SlurmJob, Snapshot
 from pointsman.live.control.loop import ControlLoop
@@ -78,8 +79,10 @@ class ActingDaemon(Daemon):
         self._sighting.recall(self.store.keys_since(self.loop.world.now_ms - LATELY_MS))
         for attempt in self.loop.attempts.values():
             self.slurm.remember(self.loop.jobs[attempt.id.job].command[0], attempt.id)
-        self._left_out: dict[str, tuple[Kind, int | None, bool]] = {}
-        """By key, what jobs ask for that cannot be placed."""
+        self._left_out: dict[str, tuple[tuple[Kind, int | None, bool], str]] = {}
+        """By key, what jobs ask for that cannot be placed, and why."""
+        self._listed: Sequence[SlurmJob] = ()
+        """What Slurm listed last."""
         self._seen_s, self._outage = time.monotonic(), ""
         self._faults: set[str] = set()
         """What is wrong with the partitions, and with the controller's clock."""
@@ -108,6 +111,22 @@ class ActingDaemon(Daemon):
             raise BackendError(f"nothing is handed back: {error}") from None
         if failed:
             raise BackendError(f"these jobs are not handed back: {', '.join(failed)}")
+
+    def why_left(self, id_: str) -> str:
+        there = [job for job in self._listed if job.phase != Phase.ENDED and is_named(id_, job.id)]
+        return f"job {id_} {self._why_left(there[0])}" if there else ""
+
+    def _why_left(self, job: SlurmJob) -> str:
+        if job.id in self._sighting.without_gpus:
+            return "has no GPUs, and is left to Slurm"
+        if not self.slurm.is_at_gate(job):
+            return f"is in partition {','.join(job.partitions)}: only jobs at the gate, {self._gate}, are started here"
+        stays = [why for key, (_, why) in self._left_out.items() if is_named(key.rpartition("@")[0], job.id)]
+        return stays[-1] if stays else "has just come to the gate"
+
+    @property
+    def _gate(self) -> str:
+        return self.slurm.partitions.gate
 
     def turn(self) -> None:
         if not self._hands_back:
@@ -139,7 +158,7 @@ class ActingDaemon(Daemon):
                 self._outage = f"no job can start: {self.slurm.trouble}"
                 self._alarm(self._outage)
             return None
-        self._seen_s = now_s
+        self._seen_s, self._listed = now_s, snapshot.jobs
         faults = {*faults_of(snapshot, self.slurm.partitions), describe_skew(snapshot.skew_s)} - {""}
         self._told -= {self._outage, *(self._faults - faults)}  # each time that they come back is told
         self._faults = faults
@@ -171,15 +190,15 @@ class ActingDaemon(Daemon):
     def _job_of(self, seen: SeenJob) -> Job | None:
         """A job that waits at the gate; None if it cannot be placed, which is said once."""
         asked = seen.kind, seen.nodes, seen.names_nodes
-        if self._left_out.get(seen.key) == asked:
+        if seen.key in self._left_out and self._left_out[seen.key][0] == asked:
             return None
         try:
             kind = self._kind_of(seen)
             number = self.roster.admit(kind)
         except InputError as error:
-            self._left_out[seen.key] = asked
-            said = f"job {seen.target} stays at the gate, because it cannot be placed: {error.cause}"
-            self._alarm(f"{said} ({self._to_slurm(seen.target)})")
+            stays = f"stays at the gate, because it cannot be placed: {error.cause} ({self._to_slurm(seen.target)})"
+            self._left_out[seen.key] = asked, stays
+            self._alarm(f"job {seen.target} {stays}")
             return None
         self._left_out.pop(seen.key, None)
         ask = self.roster.ask(number, limit_ms=seen.limit_ms, pinned=not self._may_preempt(seen, kind))
@@ -214,7 +233,7 @@ class ActingDaemon(Daemon):
         return now != (before.kind, before.limit_ms, before.name, before.ask.pinned)
 
     def _waits_at_gate(self, seen: SeenJob) -> bool:
-        return seen.ended is None and seen.run is None and seen.kind.partition == self.slurm.partitions.gate
+        return seen.ended is None and seen.run is None and seen.kind.partition == self._gate
 
     def _may_preempt(self, seen: SeenJob, kind: Kind) -> bool:
         """Whether a job may be preempted, by its own and its QOS's leave."""

@@ -40,6 +40,8 @@ class Sighting:
     def __init__(self) -> None:
         self._known: dict[str, _Known] = {}
         """By Slurm's id, as long as it is listed, and for `REMEMBERED_S`."""
+        self.without_gpus: tuple[str, ...] = ()
+        """What was listed last and neither has GPUs nor asks for any, as Slurm calls it."""
 
     def recall(self, keys: Mapping[str, bool]) -> None:
         """Jobs that another saw lately, by their keys, and whether they have ended."""
@@ -49,6 +51,7 @@ class Sighting:
         """What is seen in a snapshot: of jobs, those that have GPUs or ask for them."""
         now_unix_s = time.time() + snapshot.skew_s
         found: dict[str, SeenJob] = {}
+        self.without_gpus = tuple(record.id for record in snapshot.jobs if _gpus_of(record) == 0)
         for record in sorted(snapshot.jobs, key=lambda record: record.number):  # those of one second in their order
             if (gpus := _gpus_of(record)) > 0:
                 for id_ in task_ids(record.id):

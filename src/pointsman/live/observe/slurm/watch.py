@@ -8,7 +8,7 @@ from typing import Final
 
 from pointsman.errors import PointsmanError
 from pointsman.live.backends.facts import Unsure
-from pointsman.live.backends.slurm.array_tasks import target_of, unit_of
+from pointsman.live.backends.slurm.array_tasks import is_named, target_of, unit_of
 from pointsman.live.backends.slurm.changes import set_nice
 from pointsman.live.backends.slurm.commands import Commands
 from pointsman.live.backends.slurm.reader import Reader, ask_jobs
@@ -72,6 +72,11 @@ class SlurmWatch(SlurmPriorities):
         with self._lock:
             seen, self._latest = self._latest, None
         return seen
+
+    def why_left(self, id_: str) -> str:
+        """Why a job that is there is not observed; empty if none is called so."""
+        left = any(is_named(id_, name) for name in self._sighting.without_gpus)
+        return f"job {id_} has no GPUs, and is not observed" if left else ""
 
     def costs(self) -> dict[str, Cost]:
         """What looking costs Slurm's controller, by the command."""
