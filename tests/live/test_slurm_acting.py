@@ -21,7 +21,7 @@ from .clusters import LONG, SOON, wait
 from .daemons import RunningDaemon, wait_for
 from .slurm_cluster import SlurmCluster, slurm_cluster, wait_until
 from .slurm_under_test import SlurmUnderTest
-from .test_slurm_observed import book, rows, wait_for_ends
+from .test_slurm_observed import book, observer, rows, wait_for_ends
 
 ORDERS = {
     "cancel": "scancel", "hold": "scontrol hold", "release": "scontrol release", "requeue": "scontrol requeue",
@@ -552,3 +552,45 @@ def test_arrays_and_what_names_nodes_are_handed_back(backfilling: SlurmCluster, 
         ended = slurm.call("squeue", "-h", "--states=all", "--format=%T").split()
         assert ended == ["COMPLETED"] * 8
         assert slurm.call("squeue", "-h", "--states=all", f"-j{named}", "--format=%N") == "gpu3"
+
+
+def _rename(slurm: SlurmCluster, partition: str, name: str) -> None:
+    place = slurm.folder / "slurm.conf"
+    place.write_text(place.read_text().replace(f"PartitionName={partition} ", f"PartitionName={name} "))
+    slurm.call("scontrol", "reconfigure")
+
+
+def test_partitions_may_go_and_come_back(slurm: SlurmCluster, tmp_path: Path) -> None:
+    """Slurm ends what runs or waits there, and brings it back: no job is lost."""
+    with actor(slurm, tmp_path / "d", "--policy", "fifo") as daemon:
+        runs = [submit(slurm, "--nodes=1", "--gpus-per-node=8", seconds=4) for _ in range(4)]
+        waits = submit(slurm, "--nodes=1", "--gpus-per-node=8")
+        slurm.wait(runs[-1], "RUNNING")
+        _rename(slurm, "inbox", "inbox2")
+        wait_for(lambda: "there is no partition 'inbox'" in "\n".join(daemon.get("/status")["alarms"]))
+        slurm.wait(waits, "NODE_FAIL")
+        _rename(slurm, "inbox2", "inbox")
+        slurm.wait(waits, "PENDING")
+        _rename(slurm, "gpu", "gpu2")
+        slurm.wait(runs[-1], "NODE_FAIL")
+        said = wait_for(lambda: "'gpu', in which" in (said := "\n".join(daemon.get("/status")["alarms"])) and said)
+        _rename(slurm, "gpu2", "gpu")
+        wait_until(lambda: slurm.call("squeue", "--noheader"), "", within_s=60)
+        assert {slurm.state(job) for job in (*runs, waits)} == {"COMPLETED"}
+        assert {job for what, job, _ in ran(slurm) if what == "end"} == {*runs, waits}
+        assert "runs them again if it comes back within 5 min (MinJobAge)" in said
+        assert not [what for what, _, _ in ran(slurm) if what == "twice"]
+
+
+def test_two_daemons_are_told_of_each_other(slurm: SlurmCluster, tmp_path: Path) -> None:
+    one, other = (actor(slurm, tmp_path / name, "--policy", "fifo") for name in ("one", "other"))
+    with one, other, observer(slurm, tmp_path / "third", "--advise", "--policy", "fifo") as third:
+        jobs = [submit(slurm, "--nodes=1", "--gpus-per-node=4", seconds=0.5) for _ in range(30)]
+        for daemon in (one, other):
+            wait_for(lambda: any("starts jobs of this Slurm, too" in said for said in daemon.get("/status")["alarms"]))
+        wait_for(lambda: any("a daemon with --act starts jobs" in said for said in third.get("/status")["alarms"]))
+        wait_until(lambda: slurm.call("squeue", "--noheader"), "", within_s=90)
+        assert {slurm.state(job) for job in jobs} == {"COMPLETED"}
+        assert not [what for what, _, _ in ran(slurm) if what == "twice"]
+        for daemon in (one, other, third):
+            wait_for(lambda: daemon.get("/status")["pending"] + daemon.get("/status")["running"] == 0)

@@ -12,24 +12,20 @@ _MOST_NAMED = 3
 
 
 class Inventory:
-    """A world cannot have other nodes while it goes on: that they have changed is told, and so is a wrong clock."""
+    """A world cannot have other nodes while it goes on: that they have changed is told, and what else is odd."""
 
     def __init__(self, alarms: Alarms) -> None:
         self._alarms = alarms
-        self._changed = self._clock = ""
+        self._told: set[str] = set()
 
     def states(self, seen: Sight, world: LiveWorld, names: Sequence[str], now_ms: int) -> dict[str, NodeState]:
         """Those of the nodes that are seen; what is not there any more takes no jobs. Within a turn of the store."""
-        self._changed = self._tell(describe_changes(seen.gpus, world, names), self._changed, now_ms)
-        self._clock = self._tell(seen.clock, self._clock, now_ms)
+        told = {describe_changes(seen.gpus, world, names), *seen.odd} - {""}
+        for said in sorted(told - self._told):
+            self._alarms.sound(said, now_ms)
+        self._told = told
         gone = {name for name in names if name not in seen.nodes} if seen.nodes else set()
         return {**seen.nodes, **dict.fromkeys(gone, NodeState.DRAIN)}
-
-    def _tell(self, said: str, before: str, now_ms: int) -> str:
-        """What is said now."""
-        if said not in ("", before):
-            self._alarms.sound(said, now_ms)
-        return said
 
 
 def describe_changes(gpus: Mapping[str, int], world: LiveWorld, names: Sequence[str]) -> str:

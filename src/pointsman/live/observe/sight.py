@@ -68,8 +68,8 @@ class Sight:
     unix_ms: int
     gpus: Mapping[str, int] = field(default_factory=dict)
     """Those that these nodes have."""
-    clock: str = ""
-    """What is wrong with the scheduler's clock."""
+    odd: tuple[str, ...] = ()
+    """What a person should know of the scheduler, a sentence each."""
 
 
 class Looks(Protocol):

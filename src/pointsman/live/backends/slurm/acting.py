@@ -82,6 +82,11 @@ class SlurmBackend:
         self._living: dict[str, SlurmJob] = {}
         """Those that have not ended, by their ids; each task of an array."""
 
+    @property
+    def store(self) -> str:
+        """The name of the store, which marks have."""
+        return self._store
+
     def describe(self) -> Cluster:
         return self.cluster
 
@@ -232,7 +237,8 @@ class SlurmBackend:
     def forget(self, attempts: Iterable[AttemptId], jobs: Iterable[int]) -> None:
         gone = {*jobs}
         for mark, job in self._marked if gone else ():
-            if mark.attempt.job in gone and job.phase == Phase.ACCEPTED:
+            is_held = job.priority == 0  # by us: what Slurm runs again by itself, such as after a fault, is not
+            if mark.attempt.job in gone and job.phase == Phase.ACCEPTED and is_held:
                 with suppress(Refused, Unsure), self._change():
                     cancel(self._commands, job.id)
 

@@ -3,17 +3,19 @@
 import asyncio
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, replace
 from typing import Final
 
 from pointsman.cluster.hostlist import compress
 from pointsman.errors import BackendError, InputError, UsageError
+from pointsman.inputs.durations import duration
 from pointsman.live.backends.facts import Phase, Unsure
 from pointsman.live.backends.slurm.acting import BAD_PLACE, SlurmBackend
 from pointsman.live.backends.slurm.array_tasks import is_named
 from pointsman.live.backends.slurm.controller_clock import describe_skew
+from pointsman.live.backends.slurm.other_daemons import OtherDaemons
 from pointsman.live.backends.slurm.records import SlurmJob, Snapshot
 from pointsman.live.control.loop import ControlLoop
 from pointsman.live.control.orders import Changed, JobOrder, Order, UserOrder, Verb
@@ -85,7 +87,8 @@ class ActingDaemon(Daemon):
         """What Slurm listed last."""
         self._seen_s, self._outage = time.monotonic(), ""
         self._faults: set[str] = set()
-        """What is wrong with the partitions, and with the controller's clock."""
+        """What is wrong with Slurm."""
+        self._others = OtherDaemons(self.slurm.store)
         self._told: set[str] = set()
         """Sentences about jobs that are not placed, of which each is an alarm once."""
         with self.store.turn():
@@ -159,7 +162,7 @@ class ActingDaemon(Daemon):
                 self._alarm(self._outage)
             return None
         self._seen_s, self._listed = now_s, snapshot.jobs
-        faults = {*faults_of(snapshot, self.slurm.partitions), describe_skew(snapshot.skew_s)} - {""}
+        faults = {*faults_of(snapshot, self.slurm.partitions), *self._more_faults(snapshot)} - {""}
         self._told -= {self._outage, *(self._faults - faults)}  # each time that they come back is told
         self._faults = faults
         for fault in sorted(faults):
@@ -171,6 +174,22 @@ class ActingDaemon(Daemon):
         self.slurm.pass_on(snapshot.jobs)
         self._tell_of(self.slurm.take_back())
         return snapshot
+
+    def _more_faults(self, snapshot: Snapshot) -> Iterator[str]:
+        """What is wrong besides the states of partitions."""
+        yield describe_skew(snapshot.skew_s)
+        partitions = self.slurm.partitions
+        if {partitions.gate, partitions.target} - {one.name for one in snapshot.partitions}:
+            within = duration(snapshot.controller.min_job_age_s)
+            yield (
+                "Slurm ends the jobs of a partition that is removed, and runs them again if it comes back within "
+                f"{within} (MinJobAge): put it back into slurm.conf, and call 'scontrol reconfigure'"
+            )
+        for store, id_ in self._others.look(snapshot.jobs).items():
+            yield (
+                f"another daemon ({store}) starts jobs of this Slurm, too, such as {id_}, and each undoes what the "
+                "other does: stop one by 'pointsman live stop --hand-back --state DIR'"
+            )
 
     def _tell_of(self, odd: Sequence[SlurmJob]) -> None:
         """Jobs that Slurm could not start."""

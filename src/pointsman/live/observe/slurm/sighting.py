@@ -8,6 +8,7 @@ from typing import Final
 from pointsman.live.backends.facts import Phase
 from pointsman.live.backends.slurm.array_tasks import target_of, task_ids, unit_of
 from pointsman.live.backends.slurm.controller_clock import describe_skew
+from pointsman.live.backends.slurm.other_daemons import OtherDaemons
 from pointsman.live.backends.slurm.records import SlurmJob, Snapshot
 from pointsman.live.backends.slurm.states import STARTS, state_of_end
 from pointsman.live.observe.sight import Run, SeenJob, Sight
@@ -40,6 +41,7 @@ class Sighting:
     def __init__(self) -> None:
         self._known: dict[str, _Known] = {}
         """By Slurm's id, as long as it is listed, and for `REMEMBERED_S`."""
+        self._others = OtherDaemons()
         self.without_gpus: tuple[str, ...] = ()
         """What was listed last and neither has GPUs nor asks for any, as Slurm calls it."""
 
@@ -61,7 +63,15 @@ class Sighting:
             found |= {job.key: job for job in self._miss(listed)}
         gpus_of = {node.name: sum(many for _, many in node.gpus) for node in snapshot.nodes if node.gpus}
         nodes = {node.name: node.state for node in snapshot.nodes if node.gpus}
-        return Sight(found, nodes, round(1000 * now_unix_s), gpus_of, describe_skew(snapshot.skew_s))
+        return Sight(found, nodes, round(1000 * now_unix_s), gpus_of, tuple(self._odd(snapshot)))
+
+    def _odd(self, snapshot: Snapshot) -> Iterator[str]:
+        yield describe_skew(snapshot.skew_s)
+        for id_ in self._others.look(snapshot.jobs).values():
+            yield (
+                f"a daemon with --act starts jobs of this Slurm, such as {id_}: what is observed are its decisions, "
+                "and priorities hardly matter to it"
+            )
 
     def _miss(self, listed: Collection[str]) -> Iterator[SeenJob]:
         """Jobs that are not listed any more have ended; they are remembered for a while, should Slurm list them again
