@@ -27,6 +27,9 @@ class Slurm:
     def present(self) -> list[Present]:
         return [Present(unit, unit, nice) for unit, nice in self.nices.items()]
 
+    def keep_held(self) -> None:
+        """None is."""
+
     def set_nice(self, target: str, nice: int) -> None:
         fails = self.fails.random() < self.share
         if fails and self.fails.random() < 0.5:

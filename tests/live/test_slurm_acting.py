@@ -567,13 +567,13 @@ def test_partitions_may_go_and_come_back(slurm: SlurmCluster, tmp_path: Path) ->
         waits = submit(slurm, "--nodes=1", "--gpus-per-node=8")
         slurm.wait(runs[-1], "RUNNING")
         _rename(slurm, "inbox", "inbox2")
-        wait_for(lambda: "there is no partition 'inbox'" in "\n".join(daemon.get("/status")["alarms"]))
+        _wait_for_alarm(daemon, "there is no partition 'inbox'")
         slurm.wait(waits, "NODE_FAIL")
         _rename(slurm, "inbox2", "inbox")
         slurm.wait(waits, "PENDING")
         _rename(slurm, "gpu", "gpu2")
         slurm.wait(runs[-1], "NODE_FAIL")
-        said = wait_for(lambda: "'gpu', in which" in (said := "\n".join(daemon.get("/status")["alarms"])) and said)
+        said = _wait_for_alarm(daemon, "'gpu', in which jobs are to run, is not there")
         _rename(slurm, "gpu2", "gpu")
         wait_until(lambda: slurm.call("squeue", "--noheader"), "", within_s=60)
         assert {slurm.state(job) for job in (*runs, waits)} == {"COMPLETED"}
@@ -582,15 +582,17 @@ def test_partitions_may_go_and_come_back(slurm: SlurmCluster, tmp_path: Path) ->
         assert not [what for what, _, _ in ran(slurm) if what == "twice"]
 
 
+def _wait_for_alarm(daemon: RunningDaemon, words: str) -> str:
+    return wait_for(lambda: words in (said := "\n".join(daemon.get("/status")["alarms"])) and said)
+
+
 def test_two_daemons_are_told_of_each_other(slurm: SlurmCluster, tmp_path: Path) -> None:
     one, other = (actor(slurm, tmp_path / name, "--policy", "fifo") for name in ("one", "other"))
     with one, other, observer(slurm, tmp_path / "third", "--advise", "--policy", "fifo") as third:
         jobs = [submit(slurm, "--nodes=1", "--gpus-per-node=4", seconds=0.5) for _ in range(30)]
         for daemon in (one, other):
-            wait_for(lambda: any("starts jobs of this Slurm, too" in said for said in daemon.get("/status")["alarms"]))
-        wait_for(lambda: any("a daemon with --act starts jobs" in said for said in third.get("/status")["alarms"]))
+            _wait_for_alarm(daemon, "starts jobs of this Slurm, too")
+        _wait_for_alarm(third, "a daemon with --act starts jobs of this Slurm")
         wait_until(lambda: slurm.call("squeue", "--noheader"), "", within_s=90)
         assert {slurm.state(job) for job in jobs} == {"COMPLETED"}
         assert not [what for what, _, _ in ran(slurm) if what == "twice"]
-        for daemon in (one, other, third):
-            wait_for(lambda: daemon.get("/status")["pending"] + daemon.get("/status")["running"] == 0)

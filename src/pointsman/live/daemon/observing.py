@@ -8,7 +8,8 @@ from typing import Any, Final, Protocol
 from pointsman.cluster import Cluster
 from pointsman.engine.sdk.live import STARTS_INCLUDED
 from pointsman.errors import BackendError, PointsmanError, RunError, UsageError
-from pointsman.live.backends.facts import Refused, Unsure
+from pointsman.live.backends.facts import Refused
+from pointsman.live.backends.slurm.changes import RIGHTS
 from pointsman.live.control.alarms import Alarms
 from pointsman.live.control.orders import JobOrder, UserOrder
 from pointsman.live.daemon.daemon import Daemon
@@ -17,7 +18,7 @@ from pointsman.live.daemon.setting import OBSERVED, Setting
 from pointsman.live.daemon.slurm.instead import SUBMIT, refuse
 from pointsman.live.daemon.submission import Submission
 from pointsman.live.forecast.whatif import Change
-from pointsman.live.observe.advising import Advised, Adviser, hand_back
+from pointsman.live.observe.advising import Advised, Adviser, hand_back, set_all
 from pointsman.live.observe.loop import ObservingLoop
 from pointsman.live.observe.priorities import LOWEST
 from pointsman.live.observe.sight import Cost, Looks
@@ -37,6 +38,12 @@ LOOKS: Final = 6
 AT_FLOOR: Final = (
     f"jobs that have Slurm's lowest priority, {LOWEST}, cannot be brought into another order: give PriorityWeightAge "
     "in slurm.conf, or lower the nice values of users"
+)
+BY_OTHERS: Final = 3
+"""If somebody else has changed the nice values of so many jobs, that is told."""
+SET_BY_OTHERS: Final = (
+    "somebody else has changed nice values of jobs that this daemon had changed, and these jobs are left alone: if "
+    "another daemon advises this Slurm, stop one of them by 'pointsman live stop --hand-back --state DIR'"
 )
 _OURSELVES: Final = -1
 _ADD_COST: Final = """
@@ -151,14 +158,14 @@ class ObservingDaemon(Daemon):
         alive = {job.shown for job in self.loop.jobs.values()}
         with self.store.turn():
             planned = adviser.plan(waiting, alive, self.roster.deciding.policy, self.clock.now_ms())
-        at_floor = sum(job.priority == LOWEST and adviser.scope.has(job) for job in waiting) > 1
-        trouble = AT_FLOOR if at_floor else ""
-        for advice in planned:
-            try:
-                await asyncio.to_thread(self.watching.set_nice, advice.target, advice.nice)
-            except (Refused, Unsure, PointsmanError) as error:
-                trouble = trouble or f"nice values were not set: {error}"
-        return trouble
+        failed = await set_all(self.watching, planned)
+        adviser.note_done([one for one in planned if one.unit not in failed], self.clock.now_ms())
+        if adviser.count_theirs(waiting) >= BY_OTHERS:
+            return SET_BY_OTHERS
+        if sum(job.priority == LOWEST and adviser.scope.has(job) for job in waiting) > 1:
+            return AT_FLOOR
+        serious = [error for error in failed.values() if not isinstance(error, Refused) or RIGHTS in str(error)]
+        return f"nice values were not set: {serious[0]}" if serious else ""
 
     async def take_back(self) -> None:
         """Jobs whose priorities an earlier daemon has changed, and this one may not, have their own again."""

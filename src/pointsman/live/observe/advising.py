@@ -1,8 +1,10 @@
 """What is advised to another scheduler, by the nice values of jobs that wait; all of it can be taken back."""
 
 import asyncio
+import re
+from collections import Counter, deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple, Protocol
 
 from pointsman.errors import BackendError, PointsmanError
@@ -14,6 +16,8 @@ from pointsman.live.records.store import Store
 TAKEN_BACK: Final = "its own again"
 """In the audit table."""
 MINUTE_MS: Final = 60_000
+MOST_UNHEEDED: Final = 2
+"""After so many nice values that a job did not take it is left alone."""
 _MOST_NAMED: Final = 3
 """Jobs that an error names."""
 _KEEP: Final = """
@@ -22,6 +26,13 @@ ON CONFLICT (unit) DO UPDATE SET nice_last = excluded.nice_last, nice = excluded
 """
 _CHANGED: Final = """
 SELECT count(*) FROM (SELECT at_ms FROM audit WHERE verb = 'nice' ORDER BY seq DESC LIMIT ?) WHERE at_ms > ?
+"""
+_AUDITED: Final = re.compile(r"-?\d+ to (?P<nice>-?\d+), ")
+LATELY_MS: Final = 600_000
+"""Slurm's controller saves what it has acknowledged far sooner."""
+_SET_LATELY: Final = """
+SELECT unit, detail FROM (SELECT * FROM audit ORDER BY seq DESC LIMIT 2000) AS lately JOIN advised ON target = unit
+  WHERE verb = 'nice' AND lately.at_ms > advised.at_ms - ?
 """
 
 
@@ -70,6 +81,14 @@ class Advised(Protocol):
         """
         ...
 
+    def keep_held(self) -> None:
+        """What is held is held still, although its nice value was set.
+
+        Raises:
+            Refused, Unsure: some may not be. PointsmanError: a person must mend something.
+        """
+        ...
+
     def set_nice(self, target: str, nice: int) -> None:
         """Lower the priority of what waits by so much, compared with what it has of its own.
 
@@ -83,10 +102,12 @@ class _Kept(NamedTuple):
     before: int
     last: int
     nice: int
+    lately: frozenset[int] = frozenset()
+    """What we had set before, which is there again if a controller was killed that had not saved the others."""
 
     def is_ours(self, nice: int) -> bool:
         """Whether we have set that, or may not have set another yet; else somebody else has."""
-        return nice in (self.last, self.nice)
+        return nice in (self.last, self.nice) or nice in self.lately
 
 
 @dataclass
@@ -95,6 +116,22 @@ class Adviser:
 
     store: Store
     scope: Scope
+    _done_ms: deque[int] = field(default_factory=deque)
+    """When changes were done, as far as that was within a minute."""
+    _set: dict[str, int] = field(default_factory=dict)
+    """The nice values that were set since the last plan, by unit."""
+    _unheeded: Counter[str] = field(default_factory=Counter)
+    """How often that of a unit was not seen to be so after that."""
+
+    def note_done(self, done: Iterable[Advice], now_ms: int) -> None:
+        """These were set, up to now."""
+        self._set |= {one.unit: one.nice for one in done}
+        self._done_ms.extend(now_ms for _ in done)
+
+    def count_theirs(self, jobs: Iterable[SeenJob]) -> int:
+        """How many of these have nice values that somebody else has set, after we have set others."""
+        kept = _read(self.store)
+        return sum((row := kept.get(job.unit)) is not None and not row.is_ours(job.nice) for job in jobs)
 
     def plan(self, order: Sequence[SeenJob], alive: Collection[str], policy: str, now_ms: int) -> list[Advice]:
         """What brings jobs that wait into the order of a policy; no more than may be changed in this minute, the jobs
@@ -108,9 +145,7 @@ class Adviser:
         self._forget_ended(alive)
         kept = _read(self.store)
         self._note_set(kept, jobs)
-        free = {
-            unit: job for unit, job in jobs.items() if (row := _row_of(kept, unit)) is None or row.is_ours(job.nice)
-        }
+        free = {unit: job for unit, job in jobs.items() if self._is_free(job, _row_of(kept, unit))}
         changes = nice_values([*free], {unit: Standing(job.priority, job.nice) for unit, job in free.items()})
         advice = [Advice(unit, free[unit].target, free[unit].nice, changes[unit]) for unit in free if unit in changes]
         return self._keep(advice[: self._budget(now_ms)], kept, policy, now_ms)
@@ -123,12 +158,21 @@ class Adviser:
 
     def _note_set(self, kept: Mapping[str, _Kept], jobs: Mapping[str, SeenJob]) -> None:
         """What is seen to be as we have set it: from now on all else is somebody else's."""
+        for unit in [unit for unit in self._set if unit in jobs]:
+            self._unheeded[unit] += self._set.pop(unit) != jobs[unit].nice
         seen = [(unit,) for unit, row in kept.items() if unit in jobs and jobs[unit].nice == row.nice != row.last]
         self.store.connection.executemany("UPDATE advised SET nice_last = nice WHERE unit = ?", seen)
 
+    def _is_free(self, job: SeenJob, row: _Kept | None) -> bool:
+        """Whether somebody else has said nothing of its nice value, nor of its priority: Slurm takes none then."""
+        return (row is None or row.is_ours(job.nice)) and self._unheeded[job.unit] < MOST_UNHEEDED
+
     def _budget(self, now_ms: int) -> int:
-        most = self.scope.most_a_minute
-        return most - int(self.store.connection.execute(_CHANGED, (most, now_ms - MINUTE_MS)).fetchone()[0])
+        most, since_ms = self.scope.most_a_minute, now_ms - MINUTE_MS
+        while self._done_ms and self._done_ms[0] <= since_ms:
+            self._done_ms.popleft()
+        planned = int(self.store.connection.execute(_CHANGED, (most, since_ms)).fetchone()[0])
+        return max(0, most - max(planned, len(self._done_ms)))
 
     def _keep(self, planned: list[Advice], kept: Mapping[str, _Kept], policy: str, now_ms: int) -> list[Advice]:
         for unit, _, last, nice in planned:
@@ -154,17 +198,29 @@ async def hand_back(store: Store, advised: Advised, now_ms: int, stay: Collectio
         left = _to_take_back(store, present, stay)
         if not left or is_last:
             break
-        for advice in left:
-            try:
-                await asyncio.to_thread(advised.set_nice, advice.target, advice.nice)
-            except (Refused, Unsure, PointsmanError) as error:
-                errors[advice.unit] = error
+        errors |= await set_all(advised, left)
     _note_taken_back(store, {*stay} | {name for one in left for name in (one.unit, _array_of(one.unit))}, now_ms)
     if left:
         named = ", ".join(
             f"{one.unit} ({errors.get(one.unit, 'it was set, and is not so')})" for one in left[:_MOST_NAMED]
         )
         raise BackendError(f"{len(left)} jobs do not have their own nice values: {named}; try again")
+
+
+async def set_all(advised: Advised, advice: Sequence[Advice]) -> dict[str, Exception]:
+    """Have all that is advised set; by unit, what went wrong."""
+    errors: dict[str, Exception] = {}
+    for one in advice:
+        try:
+            await asyncio.to_thread(advised.set_nice, one.target, one.nice)
+        except (Refused, Unsure, PointsmanError) as error:
+            errors[one.unit] = error
+    try:
+        if advice:
+            await asyncio.to_thread(advised.keep_held)
+    except (Refused, Unsure, PointsmanError) as error:
+        errors["jobs that are held"] = error
+    return errors
 
 
 def _to_take_back(store: Store, present: Sequence[Present], stay: Collection[str]) -> list[Advice]:
@@ -188,7 +244,14 @@ def _note_taken_back(store: Store, stay: Collection[str], now_ms: int) -> None:
 
 def _read(store: Store) -> dict[str, _Kept]:
     rows = store.connection.execute("SELECT unit, nice_before, nice_last, nice FROM advised ORDER BY unit")
-    return {row["unit"]: _Kept(row["nice_before"], row["nice_last"], row["nice"]) for row in rows}
+    lately: dict[str, set[int]] = {}
+    for row in store.connection.execute(_SET_LATELY, (LATELY_MS,)):
+        if (found := _AUDITED.match(row["detail"])) is not None:
+            lately.setdefault(row["unit"], set()).add(int(found["nice"]))
+    return {
+        row["unit"]: _Kept(row["nice_before"], row["nice_last"], row["nice"], frozenset(lately.get(row["unit"], ())))
+        for row in rows
+    }
 
 
 def _row_of(kept: Mapping[str, _Kept], unit: str) -> _Kept | None:

@@ -7,6 +7,8 @@ from typing import Final, NamedTuple
 
 LOWEST: Final = 1
 """Slurm's lowest priority of a job that is not held: jobs that have it stay in Slurm's order."""
+MOST_NICE: Final = 2_147_483_645
+"""Slurm's limit of nice values, both ways: what a job that is so far from the others has stays as it is."""
 
 
 class Standing(NamedTuple):
@@ -31,8 +33,9 @@ def nice_values(order: Sequence[str], standings: Mapping[str, Standing]) -> dict
         falling = _strictly_falling([standings[one].priority for one in part_now], above)
         for job, priority in zip(part, falling, strict=True):
             above, stands = priority, standings[job]
-            if priority != stands.priority:
-                changes[job] = stands.nice + stands.priority - priority
+            nice = stands.nice + stands.priority - priority
+            if nice != stands.nice and abs(nice) <= MOST_NICE:
+                changes[job] = nice
     return changes
 
 

@@ -14,8 +14,6 @@ _DENIED: Final = ("access/permission denied", "operation denied", "user not perm
 _IMPOSSIBLE: Final = ("invalid node name", "invalid partition", "node configuration is not available", "job is pending")
 RIGHTS: Final = "run the daemon as root, as SlurmUser or as an operator of Slurm"
 _SOME_DONE: Final = ": no error"
-MOST_NICE: Final = 2_147_483_645
-"""Slurm's limit, both ways."""
 
 
 def set_nice(commands: Commands, target: str, nice: int) -> None:
@@ -24,8 +22,16 @@ def set_nice(commands: Commands, target: str, nice: int) -> None:
     Raises:
         Refused: it is not changed: it has begun or ended, or this user may not. Unsure: it may be, or not.
     """
-    value = max(-MOST_NICE, min(MOST_NICE, nice))
-    _change(commands, "update", f"JobId={target}", f"Nice={value}")
+    _change(commands, "update", f"JobId={target}", f"Nice={nice}")
+
+
+def hold(commands: Commands, target: str, *, by_user: bool) -> None:
+    """A waiting job, or tasks of an array, may not start; `by_user`: its user can release it.
+
+    Raises:
+        Refused: it surely is not held. Unsure: it may be, or not.
+    """
+    _change(commands, "uhold" if by_user else "hold", target)
 
 
 def move(commands: Commands, job: str, partition: str, nodes: Sequence[str], mark: str) -> None:

@@ -8,13 +8,20 @@ from typing import Final
 
 from pointsman.errors import PointsmanError
 from pointsman.live.backends.facts import Unsure
+from pointsman.live.backends.slurm.answers.scontrol import read_controller
 from pointsman.live.backends.slurm.array_tasks import is_named, target_of, unit_of
-from pointsman.live.backends.slurm.changes import set_nice
+from pointsman.live.backends.slurm.changes import hold, set_nice
 from pointsman.live.backends.slurm.commands import Commands
 from pointsman.live.backends.slurm.reader import Reader, ask_jobs
 from pointsman.live.backends.slurm.states import COMPLETING
 from pointsman.live.observe.sight import Cost, Present, Sight
 from pointsman.live.observe.slurm.sighting import Sighting
+
+BASIC: Final = "priority/basic"
+LEAST_BASIC: Final = 2**31
+"""It gives higher priorities. A job that was held has a lower one, if it lets it go for a nice value."""
+HOLDS: Final[Mapping[str, bool]] = {"JobHeldUser": True, "JobHeldAdmin": False}
+"""Reasons of jobs that are held, and whether by their users."""
 
 
 class SlurmPriorities:
@@ -22,6 +29,8 @@ class SlurmPriorities:
 
     def __init__(self, commands: Commands) -> None:
         self._commands = commands
+        self._priority: str | None = None
+        """PriorityType; None: not asked yet."""
 
     def present(self) -> list[Present]:
         """Those of all jobs that have not ended, as it is asked now.
@@ -31,6 +40,18 @@ class SlurmPriorities:
         """
         jobs = [job for job in ask_jobs(self._commands)[0] if job.state != COMPLETING]
         return [Present(unit_of(job.id), target_of(job.id), job.nice) for job in jobs]
+
+    def keep_held(self) -> None:
+        """What is held is held again, if a nice value has let it go: under priority/basic it does.
+
+        Raises:
+            Refused, Unsure, UsageError, BackendError: some may not be.
+        """
+        if self._priority is None:
+            self._priority = read_controller(self._commands.ask("scontrol", "--local", "show", "config").text).priority
+        for job in ask_jobs(self._commands, "--states=PENDING")[0] if self._priority == BASIC else ():
+            if 0 < job.priority < LEAST_BASIC and job.reason in HOLDS:
+                hold(self._commands, target_of(job.id), by_user=HOLDS[job.reason])
 
     def set_nice(self, target: str, nice: int) -> None:
         """Lower the priority of a job, or of tasks of an array, compared with what it has of its own.
