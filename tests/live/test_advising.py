@@ -23,6 +23,8 @@ class Slurm:
     def __init__(self, nices: dict[str, int]) -> None:
         self.nices, self.own, self.fails, self.changes = dict(nices), dict(nices), Random(0), 0
         self.share = 0.0
+        self.deaf = ""
+        """A job that takes none."""
 
     def present(self) -> list[Present]:
         return [Present(unit, unit, nice) for unit, nice in self.nices.items()]
@@ -36,7 +38,8 @@ class Slurm:
             raise Unsure("no answer")
         if target not in self.nices:
             raise Refused("it has ended")
-        self.nices[target] = nice
+        if target != self.deaf:
+            self.nices[target] = nice
         self.changes += 1
         if fails:
             raise Unsure("no answer")
@@ -86,6 +89,7 @@ class Advised:
         for advice in self.plan(order):
             with suppress(Unsure, Refused):
                 self.slurm.set_nice(advice.target, advice.nice)
+                self.adviser.note_done([advice], self.now_ms)
 
     def hand_back(self) -> None:
         asyncio.run(hand_back(self.store, self.slurm, self.now_ms))
@@ -198,3 +202,40 @@ def test_what_cannot_be_taken_back_is_said_and_stays_known(advised: Advised) -> 
     advised.slurm.set_nice, advised.slurm.share = real, 0.0
     advised.hand_back()
     assert advised.slurm.nices == advised.slurm.own
+
+
+def test_what_a_killed_controller_forgets_is_taken_back(advised: Advised) -> None:
+    """Slurm has values again that were set earlier, and had others in between."""
+    slurm, states = advised.slurm, []
+    for order in (["5", "4", "3", "2", "1"], ["3", "1", "5", "4", "2"], ["2", "5", "1", "3", "4"]):
+        advised.advise(order)
+        states.append(dict(slurm.nices))
+        advised.plan(order)
+    slurm.nices = states[0]
+    advised.advise(["4", "1", "2", "5", "3"])
+    advised.hand_back()
+    assert slurm.nices == slurm.own
+
+
+def test_a_job_that_takes_no_nice_value_is_left_alone(advised: Advised) -> None:
+    """Slurm ignores those of a job whose priority an administrator has set."""
+    order, advised.slurm.deaf = ["5", "4", "3", "2", "1"], "5"
+    for _ in range(4):
+        advised.advise(order)
+    assert advised.plan(order) == []
+    assert [job for job in advised.slurm.stands() if job != "5"] == order[1:]
+    advised.hand_back()
+    assert advised.slurm.nices == advised.slurm.own
+
+
+def test_a_minute_begins_when_changes_were_done(tmp_path: Path) -> None:
+    """Slurm may be slow."""
+    advised = Advised(tmp_path, Slurm({str(k): 0 for k in range(9)}), most=3)
+    order = [str(k) for k in range(9)][::-1]
+    planned = advised.plan(order)
+    advised.now_ms += 50_000
+    advised.adviser.note_done(planned, advised.now_ms)
+    assert len(planned) == 3 and advised.plan(order) == []
+    advised.now_ms += 30_000
+    assert len(advised.plan(order)) == 3
+    advised.store.close()

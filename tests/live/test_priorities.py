@@ -6,7 +6,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pointsman.live.observe.priorities import LOWEST, Standing, nice_values
+from pointsman.live.observe.priorities import LOWEST, MOST_NICE, Standing, nice_values
 
 STANDINGS = st.builds(Standing, st.integers(1, 40), st.integers(-5, 5))
 JOBS = st.dictionaries(st.text("abcdefgh", min_size=1, max_size=3), STANDINGS, max_size=12)
@@ -49,3 +49,9 @@ def test_what_has_the_lowest_priority_is_lowered_no_more() -> None:
     """Slurm takes such a change, and nothing comes of it: it would be made again and again."""
     standings = {job: Standing(LOWEST, nice) for job, nice in (("a", 0), ("b", 5), ("c", 0))}
     assert nice_values(["c", "b", "a"], standings) == {}
+
+
+def test_no_nice_value_is_beyond_the_limit() -> None:
+    """An administrator has set the priority of the second."""
+    far = {"a": Standing(2 * MOST_NICE, 0), "b": Standing(100_000, 0)}
+    assert nice_values(["b", "a"], far) == {}

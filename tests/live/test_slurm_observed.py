@@ -228,6 +228,7 @@ def test_arrays_are_advised_and_what_users_set_is_theirs(slurm: SlurmCluster, tm
         assert {nice for job, nice in now.items() if job.startswith(f"{array}_") and job != f"{array}_6"} <= {7}
         assert now.get(f"{array}_6", 9) == 9
         assert rows(daemon, "SELECT * FROM advised") == []
+        assert slurm.call("squeue", "-h", f"-j{first}", "--format=%Q %r") == "0 JobHeldAdmin", "it is held still"
 
 
 def test_what_is_out_of_scope_now_gets_its_own_back(slurm: SlurmCluster, tmp_path: Path) -> None:
