@@ -25,9 +25,12 @@ class Slurm:
         self.share = 0.0
         self.deaf = ""
         """A job that takes none."""
+        self.ends: set[str] = set()
+        """Jobs that end, one of which will not wait again."""
+        self.ended = ""
 
     def present(self) -> list[Present]:
-        return [Present(unit, unit, nice) for unit, nice in self.nices.items()]
+        return [Present(unit, unit, nice, unit in self.ends) for unit, nice in self.nices.items()]
 
     def keep_held(self) -> None:
         """None is."""
@@ -36,7 +39,7 @@ class Slurm:
         fails = self.fails.random() < self.share
         if fails and self.fails.random() < 0.5:
             raise Unsure("no answer")
-        if target not in self.nices:
+        if target not in self.nices or target == self.ended:
             raise Refused("it has ended")
         if target != self.deaf:
             self.nices[target] = nice
@@ -239,3 +242,13 @@ def test_a_minute_begins_when_changes_were_done(tmp_path: Path) -> None:
     advised.now_ms += 30_000
     assert len(advised.plan(order)) == 3
     advised.store.close()
+
+
+def test_what_ends_may_wait_again(advised: Advised) -> None:
+    """A job that is requeued looks like one that has ended, but takes its own nice value again."""
+    slurm = advised.slurm
+    advised.advise(["5", "4", "3", "2", "1"])
+    slurm.ends, slurm.ended = {"1", "5"}, "5"
+    advised.hand_back()
+    assert {unit for unit, nice in slurm.nices.items() if nice != slurm.own[unit]} == {"5"}
+    assert advised.rows() == []

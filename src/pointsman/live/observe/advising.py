@@ -195,7 +195,8 @@ async def hand_back(store: Store, advised: Advised, now_ms: int, stay: Collectio
             present = await asyncio.to_thread(advised.present)
         except (Unsure, PointsmanError) as error:
             raise BackendError(f"it is not known which jobs have their own nice values again: {error}") from None
-        left = _to_take_back(store, present, stay)
+        over = {one.unit for one in present if one.ends and isinstance(errors.get(one.unit), Refused)}
+        left = [one for one in _to_take_back(store, present, stay) if one.unit not in over]
         if not left or is_last:
             break
         errors |= await set_all(advised, left)

@@ -89,6 +89,8 @@ class Present(NamedTuple):
     unit: str
     target: str
     nice: int
+    ends: bool = False
+    """Whether it ends just now, be it that it waits again then."""
 
 
 class Cost(NamedTuple):

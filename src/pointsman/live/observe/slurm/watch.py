@@ -38,8 +38,8 @@ class SlurmPriorities:
         Raises:
             Unsure: Slurm did not answer. UsageError, BackendError: a person must mend it.
         """
-        jobs = [job for job in ask_jobs(self._commands)[0] if job.state != COMPLETING]
-        return [Present(unit_of(job.id), target_of(job.id), job.nice) for job in jobs]
+        jobs = ask_jobs(self._commands)[0]
+        return [Present(unit_of(job.id), target_of(job.id), job.nice, job.state == COMPLETING) for job in jobs]
 
     def keep_held(self) -> None:
         """What is held is held again, if a nice value has let it go: under priority/basic it does.
