@@ -10,7 +10,7 @@ import pytest
 
 from pointsman.errors import BackendError
 from pointsman.live.backends.facts import Refused, Unsure
-from pointsman.live.observe.advising import Advice, Adviser, Scope, hand_back
+from pointsman.live.observe.advising import LATELY_MS, Advice, Adviser, Scope, hand_back
 from pointsman.live.observe.sight import Present, SeenJob
 from pointsman.live.records.store import Store
 
@@ -161,6 +161,9 @@ def test_what_cannot_start_for_a_while_or_runs_gets_its_own_back(advised: Advise
 def test_what_has_ended_is_forgotten(advised: Advised) -> None:
     advised.advise(["5", "4", "3", "2", "1"])
     del advised.slurm.nices["1"]
+    advised.advise(["5", "4", "3", "2"])
+    assert "1" in advised.rows(), "a controller that is killed may forget that"
+    advised.now_ms += LATELY_MS
     advised.advise(["5", "4", "3", "2"])
     assert "1" not in advised.rows() != []
 

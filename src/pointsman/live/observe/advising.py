@@ -120,6 +120,8 @@ class Adviser:
     """When changes were done, as far as that was within a minute."""
     _set: dict[str, int] = field(default_factory=dict)
     """The nice values that were set since the last plan, by unit."""
+    _gone_ms: dict[str, int] = field(default_factory=dict)
+    """Since when units are not there any more."""
     _unheeded: Counter[str] = field(default_factory=Counter)
     """How often that of a unit was not seen to be so after that."""
 
@@ -142,7 +144,7 @@ class Adviser:
         for job in order:
             if self.scope.has(job) and job.priority > 0:  # else it is held
                 jobs.setdefault(job.unit, job)
-        self._forget_ended(alive)
+        self._forget_ended(alive, now_ms)
         kept = _read(self.store)
         self._note_set(kept, jobs)
         free = {unit: job for unit, job in jobs.items() if self._is_free(job, _row_of(kept, unit))}
@@ -150,10 +152,14 @@ class Adviser:
         advice = [Advice(unit, free[unit].target, free[unit].nice, changes[unit]) for unit in free if unit in changes]
         return self._keep(advice[: self._budget(now_ms)], kept, policy, now_ms)
 
-    def _forget_ended(self, alive: Collection[str]) -> None:
-        """What has ended has no priority that matters; an array is there as long as a task is."""
+    def _forget_ended(self, alive: Collection[str], now_ms: int) -> None:
+        """What ended a while ago has no priority that matters; an array is there as long as a task is. A controller
+        that is killed may forget that a job has ended.
+        """
         there = {*alive} | {_array_of(name) for name in alive}
-        gone = [(unit,) for unit in _read(self.store) if unit not in there]
+        units = self.store.connection.execute("SELECT unit FROM advised")
+        self._gone_ms = {unit: self._gone_ms.get(unit, now_ms) for (unit,) in units if unit not in there}
+        gone = [(unit,) for unit, since_ms in self._gone_ms.items() if now_ms - since_ms > LATELY_MS]
         self.store.connection.executemany("DELETE FROM advised WHERE unit = ?", gone)
 
     def _note_set(self, kept: Mapping[str, _Kept], jobs: Mapping[str, SeenJob]) -> None:
