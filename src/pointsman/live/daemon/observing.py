@@ -40,7 +40,7 @@ AT_FLOOR: Final = (
     "in slurm.conf, or lower the nice values of users"
 )
 BY_OTHERS: Final = 3
-"""If somebody else has changed the nice values of so many jobs, that is told."""
+"""An alarm tells it if somebody else has changed the nice values of this many jobs."""
 SET_BY_OTHERS: Final = (
     "somebody else has changed nice values of jobs that this daemon had changed, and these jobs are left alone: if "
     "another daemon advises this Slurm, stop one of them by 'pointsman live stop --hand-back --state DIR'"

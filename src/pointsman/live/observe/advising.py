@@ -17,7 +17,7 @@ TAKEN_BACK: Final = "its own again"
 """In the audit table."""
 MINUTE_MS: Final = 60_000
 MOST_UNHEEDED: Final = 2
-"""After so many nice values that a job did not take it is left alone."""
+"""A job that has not taken this many nice values is left alone."""
 _MOST_NAMED: Final = 3
 """Jobs that an error names."""
 _KEEP: Final = """
