@@ -79,6 +79,8 @@ class SlurmBackend:
         """How long changes have taken since then."""
         self._passed: set[str] = set()
         """Jobs without GPUs that are left to Slurm."""
+        self._lost: set[str] = set()
+        """Jobs that Slurm ended with their node or partition: if it has them wait again, they are to run again."""
         self._living: dict[str, SlurmJob] = {}
         """Those that have not ended, by their ids; each task of an array."""
 
@@ -131,6 +133,7 @@ class SlurmBackend:
             raise seen
         self._recall_marks(seen.jobs)
         self._marked = [(mark, job) for job in seen.jobs if (mark := self.mark_of(job)) is not None]
+        self._lost |= {job.id for _, job in self._marked if job.state == "NODE_FAIL"}
         self._living = {id_: job for job in seen.jobs if job.phase != Phase.ENDED for id_ in task_ids(job.id)}
         ours = self._gpus_in_use()
         facts = tuple(fact_of(mark, job, is_back=self.is_at_gate(job)) for mark, job in self._marked)
@@ -237,8 +240,7 @@ class SlurmBackend:
     def forget(self, attempts: Iterable[AttemptId], jobs: Iterable[int]) -> None:
         gone = {*jobs}
         for mark, job in self._marked if gone else ():
-            is_held = job.priority == 0  # by us: what Slurm runs again by itself, such as after a fault, is not
-            if mark.attempt.job in gone and job.phase == Phase.ACCEPTED and is_held:
+            if mark.attempt.job in gone and job.phase == Phase.ACCEPTED and job.id not in self._lost:
                 with suppress(Refused, Unsure), self._change():
                     cancel(self._commands, job.id)
 
