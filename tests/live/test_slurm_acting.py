@@ -238,7 +238,8 @@ def test_slurm_may_hang_or_refuse(slurm: SlurmCluster, tmp_path: Path) -> None:
     wrap, does = tmp_path / "bin", tmp_path / "does"
     wrap.mkdir()
     scontrol = shutil.which("scontrol", path=slurm.path)
-    (wrap / "scontrol").write_text(f'#!/bin/sh\n[ "$1" != update ] || . {does}\nexec {scontrol} "$@"\n')
+    changes = f"case $1 in update|'') . {does};; esac"  # alone, or many by one process
+    (wrap / "scontrol").write_text(f'#!/bin/sh\n{changes}\nexec {scontrol} "$@"\n')
     (wrap / "scontrol").chmod(0o755)
     does.write_text("sleep 1.5; echo 'Unable to contact slurm controller' >&2; exit 1\n")
     options = ("--policy", "fifo", "--longest-turn", "1")

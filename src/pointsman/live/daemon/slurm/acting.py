@@ -3,8 +3,7 @@
 import asyncio
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Final
 
@@ -16,7 +15,7 @@ from pointsman.live.backends.slurm.records import SlurmJob, Snapshot
 from pointsman.live.control.loop import ControlLoop
 from pointsman.live.control.orders import Changed, JobOrder, Order, UserOrder, Verb
 from pointsman.live.daemon.daemon import Daemon
-from pointsman.live.daemon.setting import ACTED, PARTITIONS, Setting
+from pointsman.live.daemon.setting import ACTED, PARTITIONS
 from pointsman.live.daemon.slurm.check import faults_of
 from pointsman.live.daemon.slurm.instead import SUBMIT, refuse
 from pointsman.live.daemon.submission import Submission
@@ -45,12 +44,12 @@ class ActingLoop(ControlLoop):
     reasons: Mapping[int, str] = {}
     """Slurm's words for why jobs cannot start yet."""
 
-    aside: Callable[[], AbstractContextManager[None]] = nullcontext
-    """While Slurm is asked, no policy decides."""
-
     def act(self) -> None:
-        with self.aside():
-            super().act()
+        """Nothing yet: Slurm is asked after the turn."""
+
+    def carry_out(self) -> None:
+        """What was intended, and is kept, is done; meanwhile there is no turn."""
+        super().act()
 
     def why_held(self, job: int) -> str:
         reason = self.reasons.get(job, "")
@@ -64,14 +63,16 @@ class ActingDaemon(Daemon):
     Loop = ActingLoop
     loop: ActingLoop  # ty: ignore
 
-    def __init__(self, setting: Setting) -> None:
-        super().__init__(setting)
-        self.loop.aside = self._watchdog.aside
-
     def _recover(self) -> None:
         super()._recover()
         self.slurm: SlurmBackend = self.backend  # ty: ignore
         self._sighting, self._hands_back = Sighting(), False
+        self._asking = asyncio.Lock()
+        """Slurm is asked by one thread at a time."""
+        self._snapshot: Snapshot | None = None
+        """What Slurm listed last, if it answered."""
+        self._odd: list[SlurmJob] = []
+        """Jobs that it could not start."""
         self._rows: dict[str, int] = {}
         """Our numbers of the jobs that have not ended, by their keys."""
         self._sighting.recall(self.store.keys_since(self.loop.world.now_ms - LATELY_MS))
@@ -102,23 +103,43 @@ class ActingDaemon(Daemon):
         """
         self._hands_back = True
         try:
-            failed = await asyncio.to_thread(self.slurm.hand_back)
+            async with self._asking:
+                failed = await asyncio.to_thread(self.slurm.hand_back)
         except Unsure as error:
             raise BackendError(f"nothing is handed back: {error}") from None
         if failed:
             raise BackendError(f"these jobs are not handed back: {', '.join(failed)}")
 
-    def turn(self) -> None:
-        if not self._hands_back:
-            super().turn()
+    async def take_turn(self) -> None:
+        """Slurm is asked beside the daemon's thread, which answers users meanwhile: it may be slow, or hang."""
+        if self._hands_back:
+            return
+        async with self._asking:
+            seen_ms = self.clock.now_ms()
+            await asyncio.to_thread(self._look)
+            if not self._hands_back:
+                self.turn(seen_ms)
+                await asyncio.to_thread(self._carry_out)
+
+    def _look(self) -> None:
+        """What Slurm lists, after which jobs that must wait do."""
+        self._snapshot, self._odd = self.slurm.look(), []
+        if self._snapshot is not None:
+            with self.slurm.together():
+                self.slurm.keep_at_gate()
+                self.slurm.pass_on(self._snapshot.jobs)
+                self._odd = self.slurm.take_back()
+
+    def _carry_out(self) -> None:
+        with self.slurm.together():
+            self.loop.carry_out()
 
     def _bring(self) -> tuple[list[Job], list[Order]]:
         """Jobs that have come to the gate, and what their users did with those that wait."""
-        with self._watchdog.aside():
-            snapshot = self._look()
-        if snapshot is None:
+        self._tell_of_look()
+        if self._snapshot is None:
             return [], []
-        sight = self._sighting.sight(snapshot)
+        sight = self._sighting.sight(self._snapshot)
         if changed := describe_changes(sight.gpus, self.loop.world, self.node_names):
             self._alarm(changed)
         seen = sight.jobs.values()
@@ -129,17 +150,16 @@ class ActingDaemon(Daemon):
         orders: list[Order] = [changed for one in seen if (changed := self._change(one)) is not None]
         return jobs, orders + [order for one in seen if (order := self._wish(one)) is not None]
 
-    def _look(self) -> Snapshot | None:
-        """What Slurm lists, after which jobs that must wait do; None if it does not answer."""
-        snapshot = self.slurm.look()
+    def _tell_of_look(self) -> None:
+        """Alarms of what hinders jobs, each once."""
         now_s = time.monotonic()
-        if snapshot is None:
+        if self._snapshot is None:
             if now_s - self._seen_s > TROUBLE_S:
                 self._outage = f"no job can start: {self.slurm.trouble}"
                 self._alarm(self._outage)
-            return None
+            return
         self._seen_s = now_s
-        faults = {*faults_of(snapshot, self.slurm.partitions)}
+        faults = {*faults_of(self._snapshot, self.slurm.partitions)}
         self._told -= {self._outage, *(self._faults - faults)}  # each time that they come back is told
         self._faults = faults
         for fault in sorted(faults):
@@ -147,14 +167,7 @@ class ActingDaemon(Daemon):
         if self.slurm.failed:
             self._alarm(f"a job was not changed, which is tried again: {self.slurm.failed}")
             self.slurm.failed = ""
-        self.slurm.keep_at_gate()
-        self.slurm.pass_on(snapshot.jobs)
-        self._tell_of(self.slurm.take_back())
-        return snapshot
-
-    def _tell_of(self, odd: Sequence[SlurmJob]) -> None:
-        """Jobs that Slurm could not start."""
-        for job in odd:
+        for job in self._odd:
             where = f"on {compress(job.required_nodes)} ({BAD_PLACE})"
             self._alarm(f"job {job.id} cannot start {where}, and is tried again later: {self._to_slurm(job.id)}")
 

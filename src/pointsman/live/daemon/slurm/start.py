@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Final
 
 from pointsman.cluster.imports.read import import_nodes
-from pointsman.cluster.yaml_file import parse_cluster
 from pointsman.errors import BackendError, InputError
 from pointsman.live.backends.facts import Unsure
 from pointsman.live.backends.local.rights import own_directory
-from pointsman.live.backends.slurm.acting import Partitions, SlurmBackend
+from pointsman.live.backends.slurm.acting import SlurmBackend
 from pointsman.live.backends.slurm.commands import Commands
+from pointsman.live.backends.slurm.handing_back import HandingBack
+from pointsman.live.backends.slurm.marks import Marks, Partitions
 from pointsman.live.backends.slurm.pace import Pace
 from pointsman.live.backends.slurm.reader import Reader
 from pointsman.live.control.clock import Clock
-from pointsman.live.daemon.daemon import CLUSTER
 from pointsman.live.daemon.setting import PARTITIONS, Setting
 from pointsman.live.observe.advising import Scope, hand_back
 from pointsman.live.observe.slurm.watch import SlurmPriorities, SlurmWatch
@@ -107,8 +107,8 @@ def hand_back_all(folder: Path) -> None:
     store, commands = Store(folder / "store"), Commands()
     try:
         if (kept := store.setting(PARTITIONS)) is not None:
-            cluster = parse_cluster(store.setting(CLUSTER) or "", origin=str(folder))
-            failed = SlurmBackend(cluster, folder, Partitions(**json.loads(kept)), commands).hand_back()
+            partitions = Partitions(**json.loads(kept))
+            failed = HandingBack(commands, partitions, Marks(folder, partitions)).run()
             if failed:
                 raise BackendError(f"these jobs are not handed back: {', '.join(failed)}; try again")
         asyncio.run(hand_back(store, SlurmPriorities(commands), Clock(store).now_ms()))
