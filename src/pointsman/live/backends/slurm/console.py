@@ -70,7 +70,7 @@ class Console:
         return self._takes_commands
 
     def _exchange(self, *line: str) -> bytes | None:
-        """What a line, if any, printed on standard error, and how it complains of our word; None if the process has ended.
+        """What a line, if any, printed on standard error, and the complaint of our word; None if the process has ended.
 
         Raises:
             Unsure: it takes too long.
