@@ -31,7 +31,7 @@ from pointsman.live.backends.slurm.marks import Marks, Partitions
 from pointsman.live.backends.slurm.reader import Reader
 from pointsman.live.backends.slurm.records import SlurmJob, Snapshot
 
-CHANGING_S: Final = 5.0
+CHANGING_S: Final = 2.0
 """After changes have taken so long, the others wait for the next look."""
 BAD_PLACE: Final = "BadConstraints"
 """Slurm's reason for a job that its nodes can never run, such as those that it excludes; it holds the job then."""
@@ -61,6 +61,8 @@ class SlurmBackend:
         """Why a change was not made that a person may have to mend."""
         self._changing_s = 0.0
         """How long changes have taken since then."""
+        self.is_behind = False
+        """Whether changes wait for the next look, because others have taken so long."""
         self._passed: set[str] = set()
         """Jobs without GPUs that are left to Slurm."""
         self._living: dict[str, SlurmJob] = {}
@@ -81,7 +83,7 @@ class SlurmBackend:
         """What is observed next, so that jobs that have come and what became of others are heard in one turn; None if
         Slurm does not answer.
         """
-        self._changing_s, self.trouble = 0.0, ""
+        self._changing_s, self.is_behind, self.trouble = 0.0, False, ""
         try:
             self._ahead = self._reader.look([job.number for _, job in self._marked])
         except (Unsure, PointsmanError) as error:  # it may pass: commands are being replaced, rights are given
@@ -98,6 +100,7 @@ class SlurmBackend:
             Unsure: it has.
         """
         if self._changing_s > CHANGING_S:
+            self.is_behind = True
             raise Unsure("Slurm is slow: the next look comes first")
         begun_s = time.monotonic()
         try:

@@ -120,6 +120,8 @@ class ActingDaemon(Daemon):
             if not self._hands_back:
                 self.turn(seen_ms)
                 await asyncio.to_thread(self._carry_out)
+        if self.slurm.is_behind:
+            self._bell.set()
 
     def _look(self) -> None:
         """What Slurm lists, after which jobs that must wait do."""
