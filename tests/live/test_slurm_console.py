@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from pointsman.live.backends.facts import Refused, Unsure
+from pointsman.live.backends.facts import AttemptId, Launch, Refused, Unsure
+from pointsman.live.backends.slurm import acting
 from pointsman.live.backends.slurm.changes import leave, move, requeue_and_hold, set_nice
 from pointsman.live.backends.slurm.commands import Commands
 from pointsman.live.backends.slurm.console import can_be_typed
 
 from .slurm_cluster import SlurmCluster, slurm_cluster
+from .slurm_under_test import SlurmUnderTest
 
 GATE = ("--partition=inbox", "--nodes=1", "--gpus-per-node=1")
 UNKNOWN = """echo "invalid keyword: $line" >&2"""
@@ -48,6 +50,28 @@ def test_each_error_is_of_its_own_command(slurm: SlurmCluster) -> None:
     assert "Partition=gpu" in told and "ReqNodeList=gpu2" in told and "AdminComment=mark:3" in told
     assert "Nice=7" in slurm.call("scontrol", "show", "job", two)
     slurm.call("scancel", one, two)
+
+
+def test_a_turn_changes_what_it_can_in_its_time(
+    slurm: SlurmCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The others are not asked for before the next look."""
+    monkeypatch.setattr(acting, "CHANGING_S", 0.0)
+    cluster = SlurmUnderTest(tmp_path, slurm)
+    jobs = {AttemptId(k, 1): slurm.submit(*GATE) for k in (1, 2)}
+    one, two = (Launch(id_, (("gpu1", id_.job),), (job,)) for id_, job in jobs.items())
+    cluster.backend.observe()
+    cluster.backend.launch(one)
+    assert not cluster.backend.is_behind
+    with pytest.raises(Unsure, match="the next look comes first"):
+        cluster.backend.launch(two)
+    assert cluster.backend.is_behind and not cluster.backend.failed
+    assert [fact.id for fact in cluster.backend.observe().attempts] == [one.id]
+    assert not cluster.backend.is_behind
+    cluster.backend.launch(two)
+    assert {fact.id for fact in cluster.backend.observe().attempts} == {one.id, two.id}
+    slurm.call("scancel", *jobs.values())
+    cluster.end()
 
 
 def test_an_answer_comes_late_rather_than_with_another_command(slurm: SlurmCluster) -> None:

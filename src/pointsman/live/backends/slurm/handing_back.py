@@ -12,7 +12,7 @@ from pointsman.live.backends.slurm.reader import Reader
 from pointsman.live.backends.slurm.records import SlurmJob
 
 HAND_BACK_S: Final = 90.0
-"""For so long it is waited for jobs that are being requeued."""
+"""After so long nothing more is asked of Slurm, and jobs that are being requeued are not waited for."""
 QUIET_LOOKS: Final = 4
 _LOOK_S: Final = 0.5
 
@@ -23,6 +23,7 @@ class HandingBack:
     def __init__(self, commands: Commands, partitions: Partitions, marks: Marks) -> None:
         self._commands, self._partitions, self._marks = commands, partitions, marks
         self._reader = Reader(commands)
+        self._until_s = time.monotonic() + HAND_BACK_S
 
     def run(self) -> list[str]:
         """All jobs that wait are Slurm's to start, and those that are being requeued once they wait. Which could not
@@ -31,7 +32,6 @@ class HandingBack:
         Raises:
             Unsure: Slurm does not answer.
         """
-        until_s = time.monotonic() + HAND_BACK_S
         quiet = 0
         while True:  # until nothing is left in several looks: what was asked last may not show yet
             jobs = self._reader.look().jobs
@@ -40,9 +40,12 @@ class HandingBack:
                 failed = {job.id: said for job in left if (said := self._hand_back(job)) is not None}
             stopping = [job.id for job in jobs if job.phase == Phase.RUNNING and self._marks.is_requeued(job)]
             quiet = 0 if left or stopping else quiet + 1
-            if quiet == QUIET_LOOKS or time.monotonic() > until_s:
+            if quiet == QUIET_LOOKS or self._is_late():
                 return [f"{id_} ({said})" for id_, said in failed.items()] + [f"{id_} (it stops)" for id_ in stopping]
             time.sleep(_LOOK_S)
+
+    def _is_late(self) -> bool:
+        return time.monotonic() > self._until_s
 
     def _waits_for_us(self, job: SlurmJob) -> bool:
         waits = job.phase == Phase.ACCEPTED
@@ -50,6 +53,8 @@ class HandingBack:
 
     def _hand_back(self, job: SlurmJob) -> str | None:
         """Why a job that waits could not be handed back."""
+        if self._is_late():
+            return "Slurm is slow"
         try:
             was_requeued = self._marks.is_requeued(job)
             if self._marks.of(job) is None:

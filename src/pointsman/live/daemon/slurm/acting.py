@@ -112,9 +112,9 @@ class ActingDaemon(Daemon):
 
     async def take_turn(self) -> None:
         """Slurm is asked beside the daemon's thread, which answers users meanwhile: it may be slow, or hang."""
-        if self._hands_back:
-            return
         async with self._asking:
+            if self._hands_back:
+                return await asyncio.sleep(self.setting.poll_s)
             seen_ms = self.clock.now_ms()
             await asyncio.to_thread(self._look)
             if not self._hands_back:
