@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from pointsman.live.backends.slurm.changes import leave, move, requeue_and_hold,
 from pointsman.live.backends.slurm.commands import Commands
 from pointsman.live.backends.slurm.console import can_be_typed
 
-from .slurm_cluster import SlurmCluster, slurm_cluster
+from .slurm_cluster import SlurmCluster, slurm_cluster, wait_until
 from .slurm_under_test import SlurmUnderTest
 
 GATE = ("--partition=inbox", "--nodes=1", "--gpus-per-node=1")
@@ -72,6 +73,27 @@ def test_a_turn_changes_what_it_can_in_its_time(
     assert {fact.id for fact in cluster.backend.observe().attempts} == {one.id, two.id}
     slurm.call("scancel", *jobs.values())
     cluster.end()
+
+
+DIES = """
+import os, sys
+from pointsman.live.backends.slurm.commands import Commands
+commands = Commands()
+with commands.together():
+    assert commands.run("scontrol", "update", "JobId=" + sys.argv[1], "Nice=5").code == 0
+    print(commands._console._process.pid, flush=True)
+    os.kill(os.getpid(), 9)
+"""
+
+
+def test_it_ends_with_the_process_that_began_it(slurm: SlurmCluster) -> None:
+    job = slurm.submit(*GATE)
+    began = subprocess.run([sys.executable, "-c", DIES, job], env={**os.environ, **slurm.environment}, stdout=-1)
+    assert began.returncode == -9
+    scontrol = Path(f"/proc/{int(began.stdout)}/comm")
+    wait_until(lambda: scontrol.exists() and scontrol.read_text() == "scontrol\n", False)
+    assert "Nice=5" in slurm.call("scontrol", "show", "job", job)
+    slurm.call("scancel", job)
 
 
 def test_an_answer_comes_late_rather_than_with_another_command(slurm: SlurmCluster) -> None:
