@@ -47,6 +47,9 @@ def check(
     state: State = None,
     socket: Socket = None,
     backend: OnBackend = Backend.local,
+    advise: Annotated[
+        bool, typer.Option("--advise", help="With --backend slurm, for a daemon that sets nice values.")
+    ] = False,
     act: Annotated[bool, typer.Option("--act", help="With --backend slurm, for a daemon that starts jobs.")] = False,
     gate: Gate = "inbox",
     target: Target = "gpu",
@@ -55,7 +58,7 @@ def check(
     if backend is Backend.slurm:
         from pointsman.live.daemon.slurm.check import Partitions, check_slurm
 
-        return _print_findings(check_slurm(Partitions(gate, target), acts=act))
+        return _print_findings(check_slurm(Partitions(gate, target), acts=act, advises=advise))
     from pointsman.live.client.connection import own_folder, own_socket
     from pointsman.live.daemon.check import check as look
     from pointsman.live.daemon.check import kept_policy

@@ -150,6 +150,8 @@ class Controller:
     """The uid of SlurmUser."""
     private: tuple[str, ...] = ()
     """PrivateData: what users see only of their own."""
+    has_accounts: bool = False
+    """Whether slurmdbd knows its users, and may give them rights."""
 
     @property
     def up_s(self) -> int:

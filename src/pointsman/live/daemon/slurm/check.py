@@ -1,8 +1,7 @@
 """Whether this machine's Slurm is set so that a daemon can say which jobs start, and what is missing."""
 
-import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -11,7 +10,8 @@ from pointsman.live.backends.facts import Unsure
 from pointsman.live.backends.slurm.acting import Partitions
 from pointsman.live.backends.slurm.commands import Commands
 from pointsman.live.backends.slurm.reader import Reader
-from pointsman.live.backends.slurm.records import SlurmPartition, Snapshot
+from pointsman.live.backends.slurm.records import Controller, SlurmPartition, Snapshot
+from pointsman.live.backends.slurm.rights import check_may_act, check_may_advise
 from pointsman.live.daemon.check import Finding, fault_of, find
 
 LEAST: Final = (22, 5)
@@ -31,8 +31,10 @@ class _Slurm(NamedTuple):
         return next((one for one in self.seen.partitions if one.name == name), None)
 
 
-def check_slurm(partitions: Partitions, *, acts: bool) -> Iterator[Finding]:
-    """All that a daemon needs of Slurm, one after another; nothing is changed. `acts`: it is to start jobs."""
+def check_slurm(partitions: Partitions, *, acts: bool, advises: bool = False) -> Iterator[Finding]:
+    """All that a daemon needs of Slurm, one after another; nothing is changed. `acts`: it is to start jobs; `advises`:
+    it is to set their nice values.
+    """
     commands = Commands()
     try:
         settings = dict(_SETTING.findall(commands.ask("scontrol", "show", "config").text))
@@ -44,7 +46,15 @@ def check_slurm(partitions: Partitions, *, acts: bool) -> Iterator[Finding]:
         yield fault_of(error)
         return
     yield Finding(f"Slurm {slurm.seen.controller.version} answers: {_size(slurm)}")
-    for look in (_version, _rights, _gate, _target, _requeue, _submit_plugin, _credentials) if acts else ():
+    controller = slurm.seen.controller
+    if advises:
+        yield find(
+            partial(_rights, check_may_advise, commands, controller, "this user may set the nice values of jobs")
+        )
+    if acts:
+        yield find(partial(_version, slurm))
+        yield find(partial(_rights, check_may_act, commands, controller, "this user may place jobs"))
+    for look in (_gate, _target, _requeue, _submit_plugin, _credentials) if acts else ():
         yield find(partial(look, slurm))
 
 
@@ -71,10 +81,14 @@ def _version(slurm: _Slurm) -> str:
     return f"Slurm {version} places jobs on nodes by name"
 
 
-def _rights(slurm: _Slurm) -> str:
-    if os.getuid() not in (0, slurm.seen.controller.slurm_uid):
-        raise UsageError("jobs are placed by root or SlurmUser only: start the daemon as one of them")
-    return "this user may place jobs"
+def _rights(
+    check: Callable[[Commands, Controller], None], commands: Commands, controller: Controller, said: str
+) -> str:
+    try:
+        check(commands, controller)
+    except Unsure as error:
+        raise BackendError(f"it is not known what this user may do: {error}") from None
+    return said
 
 
 def _gate(slurm: _Slurm) -> str:
