@@ -18,6 +18,9 @@ LEAST: Final = (22, 5)
 """The first version that was tried with jobs placed by name."""
 _SETTING: Final = re.compile(r"^(\w+)\s*=\s*(.*?)\s*$", re.M)
 
+_WHERE: Final = re.compile(r" to start at .* in partition (\S+)")
+"""What `sbatch --test-only` says, which submits nothing."""
+
 
 class _Slurm(NamedTuple):
     """What was asked."""
@@ -46,16 +49,24 @@ def check_slurm(partitions: Partitions, *, acts: bool, advises: bool = False) ->
         yield fault_of(error)
         return
     yield Finding(f"Slurm {slurm.seen.controller.version} answers: {_size(slurm)}")
-    controller = slurm.seen.controller
+    rights: dict[str, Callable[[Commands, Controller], None]] = {}
     if advises:
-        yield find(
-            partial(_rights, check_may_advise, commands, controller, "this user may set the nice values of jobs")
-        )
+        rights["this user may set the nice values of jobs"] = check_may_advise
     if acts:
-        yield find(partial(_version, slurm))
-        yield find(partial(_rights, check_may_act, commands, controller, "this user may place jobs"))
-    for look in (_gate, _target, _requeue, _submit_plugin, _credentials) if acts else ():
-        yield find(partial(look, slurm))
+        rights["this user may place jobs"] = check_may_act
+    for said, look in rights.items():
+        yield _find(partial(_rights, look, said, commands, slurm.seen.controller))
+    looks = (_version, _gate, _target, _requeue, partial(_submit_plugin, commands), _credentials)
+    for look in looks if acts else ():
+        yield _find(partial(look, slurm))
+
+
+def _find(look: Callable[[], str]) -> Finding:
+    """What a look says, or the fault that it finds."""
+    try:
+        return find(look)
+    except Unsure as error:
+        return fault_of(BackendError(f"Slurm does not answer: {error}"))
 
 
 def faults_of(seen: Snapshot, partitions: Partitions) -> Iterator[str]:
@@ -82,12 +93,9 @@ def _version(slurm: _Slurm) -> str:
 
 
 def _rights(
-    check: Callable[[Commands, Controller], None], commands: Commands, controller: Controller, said: str
+    check: Callable[[Commands, Controller], None], said: str, commands: Commands, controller: Controller
 ) -> str:
-    try:
-        check(commands, controller)
-    except Unsure as error:
-        raise BackendError(f"it is not known what this user may do: {error}") from None
+    check(commands, controller)
     return said
 
 
@@ -117,11 +125,18 @@ def _requeue(slurm: _Slurm) -> str:
     return "jobs may be preempted, unless they say --no-requeue: JobRequeue=1"
 
 
-def _submit_plugin(slurm: _Slurm) -> str:
-    if "lua" in slurm.settings.get("JobSubmitPlugins", ""):
-        return "JobSubmitPlugins=lua may send jobs to the gate"
-    by_hand = f"users submit to the gate themselves (sbatch -p {slurm.partitions.gate})"
-    return f"{by_hand}; 'JobSubmitPlugins=lua' in slurm.conf and the script in the guide send all jobs there"
+def _submit_plugin(commands: Commands, slurm: _Slurm) -> str:
+    gate, target = slurm.partitions.gate, slurm.partitions.target
+    by_hand = f"users submit to the gate themselves (sbatch -p {gate})"
+    if "lua" not in slurm.settings.get("JobSubmitPlugins", ""):
+        return f"{by_hand}; 'JobSubmitPlugins=lua' in slurm.conf and the script in the guide send all jobs there"
+    answer = commands.run("sbatch", "--test-only", f"--partition={target}", "--nodes=1", "--gpus=1", "--wrap=true")
+    found = _WHERE.search(answer.errors)
+    if found is None:
+        return f"whether job_submit.lua sends jobs to the gate cannot be tried as this user: {answer.errors:.200}"
+    if found[1] != gate:
+        return f"{by_hand}: job_submit.lua leaves jobs in partition {found[1]}; see slurmctld's log for errors in it"
+    return f"job_submit.lua sends jobs from partition {target} to the gate"
 
 
 def _credentials(slurm: _Slurm) -> str:
