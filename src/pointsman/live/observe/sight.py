@@ -68,6 +68,8 @@ class Sight:
     unix_ms: int
     gpus: Mapping[str, int] = field(default_factory=dict)
     """Those that these nodes have."""
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    """Why these nodes take no jobs."""
 
 
 class Looks(Protocol):

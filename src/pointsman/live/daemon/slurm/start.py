@@ -111,7 +111,10 @@ def hand_back_all(folder: Path) -> None:
     """
     if not (folder / "store").exists():
         raise InputError("no daemon has kept anything here", path=folder, fix="name its directory with --state")
-    store, commands = Store(folder / "store"), Commands()
+    try:
+        store, commands = Store(folder / "store"), Commands()
+    except BackendError as error:
+        raise BackendError(f"{error}: it is a daemon at another socket; name that in POINTSMAN_SOCKET") from None
     try:
         if (kept := store.setting(PARTITIONS)) is not None:
             cluster = parse_cluster(store.setting(CLUSTER) or "", origin=str(folder))

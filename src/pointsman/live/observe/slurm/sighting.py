@@ -60,7 +60,8 @@ class Sighting:
             found |= {job.key: job for job in self._miss(listed)}
         gpus_of = {node.name: sum(many for _, many in node.gpus) for node in snapshot.nodes if node.gpus}
         nodes = {node.name: node.state for node in snapshot.nodes if node.gpus}
-        return Sight(found, nodes, round(1000 * (time.time() + self._skew_s)), gpus_of)
+        reasons = {node.name: node.why for node in snapshot.nodes}
+        return Sight(found, nodes, round(1000 * (time.time() + self._skew_s)), gpus_of, reasons)
 
     def _miss(self, listed: Collection[str]) -> Iterator[SeenJob]:
         """Jobs that are not listed any more have ended; they are remembered for a while, should Slurm list them again
