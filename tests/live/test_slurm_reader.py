@@ -190,11 +190,11 @@ def test_what_others_have_may_be_hidden(slurm: Played, reader: Reader, monkeypat
 
 
 def test_the_accounts_say_how_jobs_ended(slurm: Played, reader: Reader) -> None:
-    [run] = reader.ended([7, 8]) or []
+    [run] = reader.ended(["7", "8"]) or []
     assert (run.id, run.state, run.ending.code, run.nodes) == ("7", "FAILED", 3, ("gpu1",))
     slurm.fails = {"sacct"}
     with pytest.raises(Unsure):
-        reader.ended([7, 8])
+        reader.ended(["7", "8"])
 
 
 def test_an_odd_cell_concludes_nothing(slurm: Played, reader: Reader) -> None:

@@ -52,6 +52,8 @@ class SeenJob:
     ended: JobState | None = None
     """How it ended; None: it waits or runs."""
     end_unix_ms: int | None = None
+    is_gone: bool = False
+    """Whether it is not listed any more: how and when it ended is not known from that."""
 
     @property
     def waits(self) -> bool:

@@ -114,13 +114,13 @@ class Reader:
         """
         return read_job(self._commands.ask("scontrol", "--local", "-d", "show", "job", str(id_)).text)
 
-    def ended(self, numbers: Collection[int]) -> list[EndedRun] | None:
+    def ended(self, ids: Collection[str]) -> list[EndedRun] | None:
         """The runs of these jobs, as the accounts have them; None if no accounts are kept.
 
         Raises:
             Unsure: no answer.
         """
-        command = ("sacct", *OPTIONS, f"--jobs={','.join(map(str, numbers))}")
+        command = ("sacct", *OPTIONS, f"--jobs={','.join(ids)}")
         answer = self._commands.run(*command)
         if _NO_ACCOUNTS in answer.errors.casefold():
             return None

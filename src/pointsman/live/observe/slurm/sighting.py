@@ -138,7 +138,7 @@ def _new_key(id_: str, record: SlurmJob, before: _Known | None) -> str:
 def _vanished(id_: str, known: _Known) -> Iterator[SeenJob]:
     """A job that is listed no more without having been seen to end: how it ended is not known."""
     if not known.ended:
-        yield SeenJob(known.key, id_, 0, ended=JobState.CANCELLED)
+        yield SeenJob(known.key, id_, 0, ended=JobState.CANCELLED, is_gone=True)
 
 
 def _gpus_of(record: SlurmJob) -> int:
