@@ -12,6 +12,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, Final
 
+import pointsman
 from pointsman.cluster import Cluster
 from pointsman.engine.sdk.live import load_policy
 from pointsman.errors import BackendError, PointsmanError
@@ -22,9 +23,17 @@ from pointsman.live.forecast.record import Record
 from pointsman.live.forecast.whatif import Answer, Change, stand_in, under, under_own_policy, what_if
 
 _DIED: Final = "the process that looks ahead has died; ask again, and see the daemon's log"
+CHANGED: Final = (
+    "Pointsman's files have changed since the daemon was started, and nothing more is foretold: start it again; jobs "
+    "run on meanwhile"
+)
 _ORDER: Final = "order"
 LONGEST_S: Final = 600.0
 """After which whoever asks is told that there is no answer."""
+
+
+class FilesChanged(BackendError):
+    """A new process would be of another version than the daemon."""
 
 
 class ForecastProcess:
@@ -35,6 +44,7 @@ class ForecastProcess:
         self._free = asyncio.Lock()
         self._process: BaseProcess | None = None
         self._closed = False
+        self._files = _stamp_of_files()
 
     async def begin(self) -> None:
         """It takes seconds to import what it needs."""
@@ -45,7 +55,8 @@ class ForecastProcess:
         """When each pending job starts, by its row, from a time on, ms. `now` is called once the process is free.
 
         Raises:
-            UsageError: nothing can be foretold under this policy. BackendError: the process has died.
+            UsageError: nothing can be foretold under this policy. BackendError: the process has died. FilesChanged: it
+                cannot begin.
         """
         return await self._ask(now, None)
 
@@ -62,7 +73,8 @@ class ForecastProcess:
         """The pending jobs of an observed world, by row, in the order in which its policy would start them.
 
         Raises:
-            UsageError: nothing can be foretold under this policy. BackendError: the process has died.
+            UsageError: nothing can be foretold under this policy. BackendError: the process has died. FilesChanged: it
+                cannot begin.
         """
         return await self._ask(now, _ORDER)
 
@@ -92,12 +104,16 @@ class ForecastProcess:
             self._kill()
             if self._process is not None:
                 self._process.join()  # or it seems to be alive for a moment, and the next is asked of it
-            return BackendError("the daemon is stopping" if self._closed else _DIED)
+            if self._closed:
+                return BackendError("the daemon is stopping")
+            return BackendError(_DIED) if self._files == _stamp_of_files() else FilesChanged(CHANGED)
 
     def _begin_if_none(self) -> None:
         if self._closed:
             raise BackendError("the daemon is stopping")
         if self._process is None or not self._process.is_alive():
+            if self._files != _stamp_of_files():
+                raise FilesChanged(CHANGED)
             context = get_context("spawn")
             self._pipe, other = context.Pipe()
             process = context.Process(target=_serve, args=(other, self._cluster, self._store), daemon=True)
@@ -113,6 +129,12 @@ class ForecastProcess:
     def _kill(self) -> None:
         if self._process is not None:
             self._process.kill()
+
+
+def _stamp_of_files() -> int:
+    """Another one once a module of this package is another, or has been written again."""
+    found = (path.stat() for path in sorted(Path(pointsman.__file__).parent.rglob("*.py")))
+    return hash(tuple((one.st_mtime_ns, one.st_size) for one in found))
 
 
 def _serve(pipe: Connection, cluster: Cluster, store: Path) -> None:
