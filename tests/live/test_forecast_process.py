@@ -10,7 +10,6 @@ import pytest
 
 pytest.importorskip("uvicorn", reason="pip install pointsman[live]")
 
-import pointsman
 from pointsman.cluster import load_cluster
 from pointsman.errors import BackendError, InputError, UsageError
 from pointsman.live.backends.shadow import Delays, Program, Shadow
@@ -18,6 +17,7 @@ from pointsman.live.daemon.daemon import Daemon
 from pointsman.live.daemon.forecaster import Forecaster
 from pointsman.live.daemon.setting import Setting
 from pointsman.live.daemon.submission import Submission
+from pointsman.live.forecast import process as process_module
 from pointsman.live.forecast.calibration import Start
 from pointsman.live.forecast.futures import starts
 from pointsman.live.forecast.present import Present
@@ -117,7 +117,7 @@ def test_after_an_upgrade_under_a_daemon_an_alarm_says_once_that_it_must_be_star
     module = tmp_path / "package" / "__init__.py"
     module.parent.mkdir()
     module.touch()
-    monkeypatch.setattr(pointsman, "__file__", str(module))
+    monkeypatch.setattr(process_module, "_PACKAGE", module.parent)
 
     async def asked() -> None:
         forecaster = Forecaster(daemon)

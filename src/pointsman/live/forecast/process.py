@@ -12,7 +12,6 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, Final
 
-import pointsman
 from pointsman.cluster import Cluster
 from pointsman.engine.sdk.live import load_policy
 from pointsman.errors import BackendError, PointsmanError
@@ -21,12 +20,14 @@ from pointsman.live.forecast.futures import likely_order, starts
 from pointsman.live.forecast.moment import Moment
 from pointsman.live.forecast.record import Record
 from pointsman.live.forecast.whatif import Answer, Change, stand_in, under, under_own_policy, what_if
+from pointsman.live.world.checkpoint import NotAlike
 
 _DIED: Final = "the process that looks ahead has died; ask again, and see the daemon's log"
 CHANGED: Final = (
     "Pointsman's files have changed since the daemon was started, and nothing more is foretold: start it again; jobs "
     "run on meanwhile"
 )
+_PACKAGE: Final = Path(__file__).parents[2]
 _ORDER: Final = "order"
 LONGEST_S: Final = 600.0
 """After which whoever asks is told that there is no answer."""
@@ -99,20 +100,21 @@ class ForecastProcess:
             self._begin_if_none()
             self._pipe.send((moment._replace(checkpoint=b""), change))
             self._pipe.send_bytes(moment.checkpoint)  # as it is, without a copy
-            return self._pipe.recv()
+            answer = self._pipe.recv()
+            return FilesChanged(CHANGED) if isinstance(answer, NotAlike) and self._are_files_changed() else answer
         except (EOFError, OSError):
             self._kill()
             if self._process is not None:
                 self._process.join()  # or it seems to be alive for a moment, and the next is asked of it
             if self._closed:
                 return BackendError("the daemon is stopping")
-            return BackendError(_DIED) if self._files == _stamp_of_files() else FilesChanged(CHANGED)
+            return FilesChanged(CHANGED) if self._are_files_changed() else BackendError(_DIED)
 
     def _begin_if_none(self) -> None:
         if self._closed:
             raise BackendError("the daemon is stopping")
         if self._process is None or not self._process.is_alive():
-            if self._files != _stamp_of_files():
+            if self._are_files_changed():
                 raise FilesChanged(CHANGED)
             context = get_context("spawn")
             self._pipe, other = context.Pipe()
@@ -120,6 +122,9 @@ class ForecastProcess:
             process.start()
             other.close()
             self._process = process
+
+    def _are_files_changed(self) -> bool:
+        return self._files != _stamp_of_files()
 
     def close(self) -> None:
         """What is being answered remains without an answer."""
@@ -133,7 +138,7 @@ class ForecastProcess:
 
 def _stamp_of_files() -> int:
     """Another one once a module of this package is another, or has been written again."""
-    found = (path.stat() for path in sorted(Path(pointsman.__file__).parent.rglob("*.py")))
+    found = (path.stat() for path in sorted(_PACKAGE.rglob("*.py")))
     return hash(tuple((one.st_mtime_ns, one.st_size) for one in found))
 
 
