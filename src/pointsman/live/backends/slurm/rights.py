@@ -61,7 +61,7 @@ def _check(commands: Commands, controller: Controller, needed: Level, fault: str
     if uid in (0, controller.slurm_uid):
         return
     name = _name_of(uid)
-    found = {int(one): level for one, level in _USER.findall(_asked(commands, name))} if controller.has_accounts else {}
+    found = {int(one): level for one, level in _USER.findall(_ask(commands, name))} if controller.has_accounts else {}
     if _level(found.get(uid, "")) >= needed:
         return
     user = f"modify user {name} set" if uid in found else f"add user {name} Account=root"
@@ -69,7 +69,7 @@ def _check(commands: Commands, controller: Controller, needed: Level, fault: str
     raise UsageError(f"{fault.format(name)}: run the daemon as SlurmUser ({_name_of(controller.slurm_uid)}){grant}")
 
 
-def _asked(commands: Commands, name: str) -> str:
+def _ask(commands: Commands, name: str) -> str:
     """What the controller knows of a user; of one that it does not know, 22.05 sends half an answer if PrivateData has
     ``users``.
     """

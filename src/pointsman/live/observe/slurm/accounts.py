@@ -17,8 +17,8 @@ MOST: Final = 200
 
 
 def with_ends(seen: Sight, runs_of: Callable[[Collection[str]], list[EndedRun] | None]) -> Sight:
-    """The same, in which jobs that are not listed any more ended as and when the accounts say; without accounts, or
-    while they do not answer, that remains unknown.
+    """Let jobs that are not listed any more have ended as and when the accounts say; without accounts, or while they do
+    not answer, that remains unknown.
     """
     shown = Counter(job.shown for job in seen.jobs.values())
     gone = [job for job in seen.jobs.values() if job.is_gone and shown[job.shown] == 1]
