@@ -175,6 +175,7 @@ def test_nodes_with_jobs_of_others_take_none(slurm: SlurmCluster, tmp_path: Path
     slurm.wait(others, "RUNNING")
     with actor(slurm, tmp_path / "d", "--policy", "fifo") as daemon:
         wait_for(lambda: [row["node"] for row in daemon.get("/nodes") if row["state"] == "DRAIN"] == ["gpu2"])
+        assert daemon.get("/nodes")[1]["reason"] == "jobs of others have GPUs there"
         waits = submit(slurm, "--hold", "--job-name=mine", "--nodes=1", "--gpus-per-node=1")
         wait_for(lambda: [(row["job_id"], row["name"]) for row in daemon.get("/jobs")] == [(waits, "mine")])
         slurm.call("scancel", waits)

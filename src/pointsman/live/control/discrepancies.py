@@ -30,7 +30,7 @@ class Discrepancies:
         self._last = found
 
     def note_came_again(self, shown: str, now_ms: int) -> None:
-        """A job came. Whether its id had been another's, or its end is forgotten, is not known: it is a job like any."""
+        """A job came. Whether its id was another's, or its end is forgotten, is not known: it is a job like any."""
         before = self._store.archive.last_job_shown_as(shown)
         if before is not None:
             with self._store.turn():

@@ -68,6 +68,8 @@ class ControlLoop:
     _alive_of: dict[int, AttemptId] = field(default_factory=dict)
     """The attempt of each job that has one."""
     nodes: dict[str, NodeState] = field(default_factory=dict)
+    node_reasons: dict[str, str] = field(default_factory=dict)
+    """Why nodes are in the states in which they were seen last, where the backend says so."""
     _to_do: ToDo = field(default_factory=ToDo)
     _kept_ms: int = field(init=False)
     """When the last checkpoint was kept."""
@@ -120,9 +122,11 @@ class ControlLoop:
 
     def _observe(self) -> Observation | None:
         try:
-            return self.backend.observe()
+            seen = self.backend.observe()
         except Unsure:
             return None
+        self.node_reasons = {node.name: node.reason for node in seen.nodes}
+        return seen
 
     def _news(self, seen: Observation | None, now_ms: int) -> News:
         """What was seen against the book; nodes are as seen or wanted, or drained while ghosts are there."""

@@ -5,7 +5,6 @@ first look, now and then, after trouble, and where a job is missing. The details
 GPUs, are asked when it is first seen waiting and first seen with nodes: two requests a job, or one for all.
 """
 
-import os
 import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
@@ -30,9 +29,8 @@ from pointsman.live.backends.slurm.records import (
     SlurmPartition,
     Snapshot,
 )
+from pointsman.live.backends.slurm.rights import check_sees_all
 
-HIDING: Final = ("jobs", "nodes", "partitions", "all")
-"""Words of PrivateData by which users do not see everything."""
 _NO_ACCOUNTS: Final = "accounting storage is disabled"
 
 
@@ -116,13 +114,13 @@ class Reader:
         """
         return read_job(self._commands.ask("scontrol", "--local", "-d", "show", "job", str(id_)).text)
 
-    def ended(self, numbers: Collection[int]) -> list[EndedRun] | None:
+    def ended(self, ids: Collection[str]) -> list[EndedRun] | None:
         """The runs of these jobs, as the accounts have them; None if no accounts are kept.
 
         Raises:
             Unsure: no answer.
         """
-        command = ("sacct", *OPTIONS, f"--jobs={','.join(map(str, numbers))}")
+        command = ("sacct", *OPTIONS, f"--jobs={','.join(ids)}")
         answer = self._commands.run(*command)
         if _NO_ACCOUNTS in answer.errors.casefold():
             return None
@@ -156,19 +154,15 @@ class Reader:
         old = time.monotonic() > self._asked_s + self._habits.config_s
         missing = (self._living | expected) - seen
         if self._controller is None or old or self._troubled or missing:
-            self._controller = read_controller(self._commands.ask("scontrol", "--local", "show", "config").text)
-            self._asked_s = time.monotonic()
+            controller = read_controller(self._commands.ask("scontrol", "--local", "show", "config").text)
+            check_sees_all(self._commands, controller)
+            self._controller, self._asked_s = controller, time.monotonic()
         return self._controller
 
     def _doubts(self, controller: Controller) -> Iterator[str]:
         up_s = controller.up_s + time.monotonic() - self._asked_s
         if up_s < self._habits.settled_s:
             yield f"the controller booted {up_s:.0f} s ago, and may have forgotten jobs"
-        if {*controller.private} & {*HIDING} and os.getuid() not in (0, controller.slurm_uid):
-            yield (
-                f"PrivateData={','.join(controller.private)} hides what other users have; run the daemon as root or as "
-                "SlurmUser"
-            )
 
     # -- details ------------------------------------------------------------------------------------------
 
