@@ -2,7 +2,6 @@
 
 import csv
 import json
-import os
 import sys
 import time
 from pathlib import Path
@@ -77,15 +76,6 @@ def test_rows_of_two_environments_are_not_fitted_as_one(command: Command, column
     again = command(*words)
     assert again.code == 2
     assert f"has rows whose {column} is 'another', and now it is {found[0][column]!r} (name another" in again.err
-
-
-@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one core")
-def test_a_job_of_a_node_that_was_slower_alone_is_measured_alone_again(command: Command) -> None:
-    limits = ("--device", "cpu", "--rounds", "1", "--round-s", "0.05", "--spread-limit", "0.3")
-    done = command("measure", "node", *own("rests"), "--batch", "1", *limits, "-o", "n.csv")
-    assert done.code == 0, done.err
-    beside = [row for row in rows("n.csv") if row["others"]]
-    assert [float(row["alone_s"]) / float(row["step_s"]) < 1.5 for row in beside] == [True, True]
 
 
 def test_both_jobs_of_one_model_have_one_time_alone(command: Command) -> None:

@@ -1,15 +1,17 @@
 """What jobs are measured on and compared to: their times alone, what rows say of them, and what is checked before."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from pointsman.errors import UsageError
+from pointsman.measure import node
 from pointsman.measure.bench import Alone, Bench, check_speed
 from pointsman.measure.machine import Machine
 from pointsman.measure.messages import Setting
-from pointsman.measure.pool import Pool
+from pointsman.measure.names import Batches, Model
+from pointsman.measure.pool import Place, Pool
 from pointsman.measure.process import JobFailed, Slot
 from pointsman.measure.rounds import Limits, Measured
 
@@ -37,6 +39,38 @@ def test_a_time_alone_whose_rounds_do_not_agree_is_measured_once_more(bench: Ben
 def test_a_row_is_as_unsteady_as_what_it_is_compared_to(bench: Bench) -> None:
     calm, restless = Measured((1.0,), (1,), 3, 0, 0.01), Measured((1.0,), (1,), 9, 8, 0.3)
     assert [bench.cells(calm, CPU, alone)["spread"] for alone in ([], [calm], [calm, restless])] == [0.01, 0.01, 0.3]
+
+
+class Scripted(Bench):
+    """Measures what it is told to."""
+
+    def run(self, places: Sequence[Place]) -> Measured:
+        step_s = self.script.pop(0)
+        assert len(step_s) == len(places)
+        return Measured(step_s, (1,) * len(step_s), 3, 0, 0.01)
+
+    script: list[tuple[float, ...]]
+
+
+@pytest.mark.parametrize(
+    ("script", "rows"),
+    [
+        ([(0.1,), (0.1,), (0.2, 0.1)], [(0.1, 0.2), (0.1, 0.1)]),
+        ([(0.4,), (0.1,), (0.2, 0.1), (0.2,)], [(0.2, 0.2), (0.1, 0.1)]),  # the first was disturbed alone
+        ([(0.4,), (0.4,), (0.2, 0.1), (0.2,), (0.1,)], [(0.2, 0.2), (0.1, 0.1)]),
+    ],
+)
+def test_jobs_of_a_node_that_were_slower_alone_are_measured_alone_again(
+    script: list[tuple[float, ...]], rows: list[tuple[float, float]]
+) -> None:
+    with Pool(deadline_s=1.0) as pool:
+        bench = Scripted(pool, Machine("cpu", "", "", "", "cpu", ""), Limits(), "fp32")
+        bench.script = script
+        models = [Model("a", "a", 1)]
+        *_, pair = node.items(bench, [Slot("cpu", (0,)), Slot("cpu", (1,))], models, Batches([], models))
+        found = pair.measure()
+    assert [(row["alone_s"], row["step_s"]) for row in found] == rows
+    assert script == []
 
 
 def test_a_job_that_was_much_faster_beside_another_was_disturbed() -> None:

@@ -60,6 +60,16 @@ def test_rounds_are_not_repeated_after_the_time() -> None:
             measure(pool.take([(Setting(f"{OWN}:quick", 8), Slot("cpu"))]), Limits(3, 0.1, 0.0, 99))
 
 
+def test_what_cannot_be_over_in_time_is_ended_at_once() -> None:
+    with Pool(deadline_s=120.0) as pool:
+        jobs = pool.take([(Setting(f"{OWN}:quick", 9), Slot("cpu"))])
+        begin_s = time.monotonic()
+        pool.stop_at(begin_s + 5.0)
+        with pytest.raises(TimeIsOver):
+            measure(jobs, Limits(100, 0.1, 0.5, 300))
+    assert time.monotonic() - begin_s < 2.5
+
+
 def test_a_steady_disturbance_is_a_spread() -> None:
     core = min(os.sched_getaffinity(0))
     with Pool(deadline_s=120.0) as pool:

@@ -1,5 +1,6 @@
 """Rounds: jobs run at the same time for a while, and what is disturbed is measured again."""
 
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -63,10 +64,11 @@ def measure(jobs: Sequence[JobProcess], limits: Limits, meanwhile: Callable[[], 
 
     Raises:
         JobFailed: a job has failed; the text says which, if there are several.
-        TimeIsOver: before there were enough rounds, whether they agree or not.
+        TimeIsOver: there is not enough for the rounds that are asked for, whether they agree or not.
     """
     seen: list[Round] = []
     calm: list[Round] = []
+    begin_s = time.monotonic()
     while len(calm) < limits.rounds and len(seen) < limits.most_rounds:
         try:
             seen.append(_run_once(jobs, limits.round_s, (lambda: None) if seen else meanwhile))
@@ -75,6 +77,9 @@ def measure(jobs: Sequence[JobProcess], limits: Limits, meanwhile: Callable[[], 
                 raise
             break
         calm = calm_rounds(seen, limits.spread)
+        round_s = (time.monotonic() - begin_s) / len(seen)
+        if len(seen) < limits.rounds and time.monotonic() + (limits.rounds - len(seen)) * round_s > jobs[0].until_s:
+            raise TimeIsOver
     counted = calm if len(calm) >= limits.rounds else seen
     times = list(zip(*(each.step_s for each in counted), strict=True))
     medians = tuple(median(of_job) for of_job in times)
