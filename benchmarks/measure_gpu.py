@@ -1,13 +1,15 @@
 """``python -m benchmarks.measure_gpu -o out/gpu``: everything that a page on one GPU needs, within 15 minutes.
 
 In this order: step times of nine models with batches at once and in parts, all their pairs by time slicing, overheads
-of three models, and the pairs again under NVIDIA MPS if its daemon can be started. Run again with the same directory,
-it goes on where it stopped. ``--device cpu --models tiny_mlp,tiny_transformer`` tries it without a GPU.
+of three models, and the pairs again under NVIDIA MPS if its daemon can be started. What is measured when the time is
+over, or when the script is ended, is in the files; run again with the same directory, it goes on where it stopped.
+``--device cpu --models tiny_mlp,tiny_transformer`` tries it without a GPU.
 """
 
 import argparse
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -18,10 +20,9 @@ from pathlib import Path
 MODELS = "resnet50,bert,ncf,vgg16,gpt2,resnet18,vit_b16,lstm,dcgan"
 OF_OVERHEADS = 3
 """Models whose overheads are measured, the first ones."""
-MINUTES = {"steps": 0.3, "pairs": 0.3, "mps": 0.25}
-"""Shares of the whole time; overheads take what they take, and a part that ends early leaves more to the last."""
+UNTIL = {"steps": 0.3, "pairs": 0.6, "overheads": 0.75, "mps": 0.98}
+"""Shares of the whole time after which each part ends; one that ends early leaves more to the next."""
 BRIEF = ("--rounds", "3", "--round-s", "0.4")
-SECONDS_TO_START = 60.0
 
 
 def main() -> None:
@@ -34,27 +35,27 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=15.0)
     given = parser.parse_args()
     given.output.mkdir(parents=True, exist_ok=True)
-    until_s = time.monotonic() + 60 * given.minutes
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended by SIGTERM"))  # which ends what runs, and MPS
+    begin_s = time.monotonic()
+
+    def within(part: str, parts: int = 1) -> Sequence[str]:
+        """The option for a budget: the time that is left to a part, or to the first of several."""
+        left = UNTIL[part] * given.minutes - (time.monotonic() - begin_s) / 60
+        return "--minutes", f"{max(0.0, left / parts):.3f}"
+
     models, batch = given.models.split(","), [word for text in given.batch for word in ("--batch", text)]
     where = ("--device", given.device, "--precision", given.precision, *batch)
     steps, pairs = given.output / "steps.csv", given.output / "pairs.csv"
-    minutes = {part: share * given.minutes for part, share in MINUTES.items()}
-    measure("step", *models, *where, "--accumulate", "2,4", *BRIEF, *within(minutes["steps"]), "-o", steps)
-    measure("pairs", *models, *where, *BRIEF, *within(minutes["pairs"]), "-o", pairs)
-    for model in models[:OF_OVERHEADS]:
+    measure("step", *models, *where, "--accumulate", "2,4", *BRIEF, *within("steps"), "-o", steps)
+    measure("pairs", *models, *where, *BRIEF, *within("pairs"), "-o", pairs)
+    for left, model in zip(range(OF_OVERHEADS, 0, -1), models, strict=False):
         file = given.output / f"overheads-{model.rpartition(':')[2]}.yaml"
-        if not file.exists() and time.monotonic() + SECONDS_TO_START < until_s:
-            measure("overheads", model, *where, "--rounds", "2", "-o", file)
-    left = (until_s - time.monotonic()) / 60
+        if not file.exists():
+            measure("overheads", model, *where, "--rounds", "2", *within("overheads", left), "-o", file)
     with mps(given.output) as environment:
-        if environment and left > 0:
-            rest = within(min(left, 2 * minutes["mps"]))
-            measure("pairs", *models, *where, *BRIEF, *rest, "-o", given.output / "pairs-mps.csv", more=environment)
-
-
-def within(minutes: float) -> Sequence[str]:
-    """The option for a budget."""
-    return "--minutes", f"{minutes:.2f}"
+        if environment:
+            of_mps = given.output / "pairs-mps.csv"
+            measure("pairs", *models, *where, *BRIEF, *within("mps"), "-o", of_mps, more=environment)
 
 
 def measure(*words: str | Path, more: Mapping[str, str] | None = None) -> None:

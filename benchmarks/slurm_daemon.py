@@ -64,20 +64,23 @@ def main(path: Path, words: list[str]) -> int:
 def _time_observing(rows: list[Row]) -> None:
     from pointsman.live.daemon.observing import ObservingDaemon
 
-    def last(daemon: Any) -> int:
-        return daemon.store.connection.execute(_LAST).fetchone()[0]
+    turn = ObservingDaemon.turn
 
-    def lags(daemon: Any, seq: int) -> Iterator[Row]:
-        noted = daemon.store.connection.execute(_NEW, (seq,))
-        return (("lag", daemon.clock.now_ms() - at_ms) for (at_ms,) in noted)
+    def turn_timed(daemon: Any) -> None:
+        last = daemon.store.connection.execute(_LAST).fetchone()[0]
+        seen_ms, begun_s = daemon.loop.world.now_ms, time.perf_counter()
+        turn(daemon)
+        if daemon.loop.world.now_ms > seen_ms:
+            rows.append(("turn", 1000 * (time.perf_counter() - begun_s)))
+            noted = daemon.store.connection.execute(_NEW, (last,))
+            rows.extend(("lag", daemon.clock.now_ms() - at_ms) for (at_ms,) in noted)
 
-    _time_turns(ObservingDaemon, rows, last, lags)
+    ObservingDaemon.turn = turn_timed
 
 
 def _time_acting(rows: list[Row]) -> None:
     from pointsman.live.backends.slurm.acting import SlurmBackend
-    from pointsman.live.control.loop import ControlLoop
-    from pointsman.live.daemon.slurm.acting import ActingDaemon
+    from pointsman.live.daemon.slurm.acting import ActingDaemon, ActingLoop
 
     parts: dict[str, float] = {}
 
@@ -92,24 +95,18 @@ def _time_acting(rows: list[Row]) -> None:
         return work_timed
 
     SlurmBackend.look = timed("look", SlurmBackend.look)
-    ControlLoop.act = timed("act", ControlLoop.act)
-    _time_turns(ActingDaemon, rows, lambda _: parts.clear(), lambda *_: iter(parts.items()))
+    ActingLoop.carry_out = timed("act", ActingLoop.carry_out)
+    take_turn = ActingDaemon.take_turn
 
-
-def _time_turns(
-    sort: Any, rows: list[Row], mark: Callable[[Any], Any], more: Callable[[Any, Any], Iterator[Row]]
-) -> None:
-    """Note each turn of a sort of daemon in which something was seen, with what `more` says of it since a `mark`."""
-    turn = sort.turn
-
-    def turn_timed(daemon: Any) -> None:
-        marked, seen_ms, begun_s = mark(daemon), daemon.loop.world.now_ms, time.perf_counter()
-        turn(daemon)
+    async def take_turn_timed(daemon: Any) -> None:
+        parts.clear()
+        seen_ms, begun_s = daemon.loop.world.now_ms, time.perf_counter()
+        await take_turn(daemon)
         if daemon.loop.world.now_ms > seen_ms:
             rows.append(("turn", 1000 * (time.perf_counter() - begun_s)))
-            rows.extend(more(daemon, marked))
+            rows.extend(parts.items())
 
-    sort.turn = turn_timed
+    ActingDaemon.take_turn = take_turn_timed
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
 """``pointsman measure`` on the cores of this machine, and what reads its files."""
 
-import csv
 import json
 import os
 import subprocess
@@ -10,13 +9,10 @@ from pathlib import Path
 import pytest
 
 from .conftest import Command
+from .measuring import ABOUT, CPU, own, rows
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux pins processes")
 
-JOBS = Path(__file__).parents[1] / "measure" / "own_jobs.py"
-CPU = ("--device", "cpu", "--rounds", "2", "--round-s", "0.05", "--spread-limit", "1")
-"""Short, and whatever else runs on the machine."""
-ABOUT = ("device", "driver", "versions", "mode", "measured_at")
 CLUSTER = """
 apiVersion: pointsman/v1
 kind: Cluster
@@ -26,14 +22,6 @@ spec:
   gpu_types: {cpu: {memory: 4GiB}}
   nodes: [{type: ours}]
 """
-
-
-def own(*functions: str) -> list[str]:
-    return [f"{JOBS}:{function}" for function in functions]
-
-
-def rows(path: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(Path(path).read_text().splitlines()))
 
 
 def test_step_times_become_a_profile(command: Command) -> None:
@@ -78,25 +66,6 @@ def test_pairs_and_nodes_and_profiles_are_simulated(command: Command, here: Path
     assert done.code == 0, done.err
 
 
-def test_the_same_command_goes_on_where_it_stopped(command: Command) -> None:
-    first = command("measure", "pairs", *own("sleeps", "dozes"), "--batch", "3", *CPU, "--minutes", "0", "-o", "p.csv")
-    assert first.code == 1
-    assert "nothing was measured: there was no time for any" in first.err
-    assert "3 measurements left out for lack of time: sleeps beside sleeps; sleeps beside dozes; " in first.err
-    whole = command("measure", "pairs", *own("sleeps", "dozes"), "--batch", "3", *CPU, "-o", "p.csv")
-    assert "p.csv: 3 measured, 0 kept, 0 failed" in whole.err
-    text = Path("p.csv").read_text()
-    again = command(
-        "measure", "pairs", *own("sleeps", "dozes"), "--batch", "3", *CPU, "-o", "p.csv", "--format", "json"
-    )
-    assert "p.csv: 0 measured, 3 kept, 0 failed" in again.err
-    assert Path("p.csv").read_text() == text
-    assert [row["model_b"] for row in json.loads(again.out)] == ["sleeps", "dozes", "dozes"]
-    bf16 = command("measure", "pairs", *own("quick"), "--batch", "1", *CPU, "-o", "p.csv", "--precision", "bf16")
-    assert bf16.code == 2
-    assert "precision is 'fp32', and now it is 'bf16'" in bf16.err
-
-
 def test_failures_are_rows_that_readers_pass_over(command: Command) -> None:
     broken = ("crashes", "lacks_memory", "is_killed", "leaves", "hangs")
     done = command("measure", "step", *own(*broken, "quick"), "--batch", "1", *CPU, "--deadline-s", "4", "-o", "s.csv")
@@ -111,14 +80,6 @@ def test_failures_are_rows_that_readers_pass_over(command: Command) -> None:
     fitted = command("profile", "fit", "s.csv")
     assert fitted.code == 0, fitted.err
     assert "crashes" not in fitted.out
-
-
-def test_both_jobs_of_one_model_have_one_time_alone(command: Command) -> None:
-    limits = ("--device", "cpu", "--rounds", "1", "--round-s", "0.05", "--spread-limit", "0.3")
-    done = command("measure", "pairs", *own("rests"), "--batch", "1", *limits, "-o", "p.csv")
-    assert done.code == 0, done.err
-    (row,) = rows("p.csv")
-    assert row["alone_s_a"] == row["alone_s_b"]
 
 
 def test_a_pair_that_does_not_run_says_which_job(command: Command) -> None:
@@ -145,9 +106,33 @@ def test_if_all_fail_the_command_fails(command: Command) -> None:
     assert "s.csv:2: no measurements: every row has a reason why it failed (measure again" in fitted.err
     again = command("measure", "step", *own("crashes"), "--batch", "1", *CPU, "-o", "s.csv")
     assert (again.code, len(rows("s.csv"))) == (1, 1)
-    assert "1 row failed in an earlier run; --retry-failed measures again what has failed" in again.err
-    retried = command("measure", "step", *own("crashes"), "--batch", "1", *CPU, "-o", "s.csv", "--retry-failed")
-    assert (retried.code, len(rows("s.csv")), "earlier run" in retried.err) == (1, 2, False)
+    assert "1 row failed in an earlier run; --again failed measures again what has failed" in again.err
+    retried = command("measure", "step", *own("crashes"), "--batch", "1", *CPU, "-o", "s.csv", "--again", "failed")
+    assert (retried.code, len(rows("s.csv")), "earlier run" in retried.err) == (1, 1, False)
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        ("nothing", "own_jobs.py has no function 'nothing'"),
+        ("crashes_at_once", "own_jobs.py:crashes_at_once cannot be trained: crash: RuntimeError: no data"),
+        ("leaves_at_once", "own_jobs.py:leaves_at_once cannot be trained: crash: exit code 7: no data"),
+        ("returns_nothing", "own_jobs.py:returns_nothing returned NoneType; return a step"),
+        ("dozes", "own_jobs.py:dozes has no parameter 'parts'"),
+    ],
+)
+def test_a_wrong_function_is_said_before_any_is_measured(command: Command, function: str, message: str) -> None:
+    words = ("--batch", "4", "--accumulate", "2", *CPU, "-o", "x.csv")
+    done = command("measure", "step", *own("quick", function), *words)
+    assert (done.code, message in done.err, Path("x.csv").exists()) == (2, True, False), done.err
+
+
+def test_a_function_that_is_wrong_at_another_batch_is_a_row(command: Command) -> None:
+    done = command("measure", "step", *own("only_small"), "--batch", "1,2", *CPU, "-o", "s.csv")
+    assert done.code == 0, done.err
+    assert [row["reason"].partition("only_small ")[2] for row in rows("s.csv")] == [
+        "", "returned NoneType; return a step (a function) or a Recipe",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -187,41 +172,6 @@ def test_help_of_a_command_imports_no_torch(command: Command) -> None:
     words = ["measure", "step", *own("quick"), "--batch", "1", *CPU, "-o", "x.csv"]
     done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=True)
     assert done.stdout.endswith("False\n")
-
-
-def test_overheads_become_an_overheads_file(command: Command, jobs: str) -> None:
-    pytest.importorskip("torch", reason="PyTorch is not installed (make learn)")
-    done = command(
-        "measure", "overheads", *own("saves"), "--batch", "1", "--device", "cpu", "--rounds", "1", "-o", "o.yaml"
-    )
-    assert done.code == 0, done.err
-    table = {row["what"]: row for row in rows("o.csv")}
-    assert list(table) == ["process", "imports", "device", "model", "first_step", "start", "write", "read", "stop"]
-    parts = [float(table[what]["seconds"]) for what in list(table)[:5]]
-    assert sum(parts) == pytest.approx(float(table["start"]["seconds"]), rel=1e-3)
-    assert int(table["write"]["bytes"]) > 100_000
-    assert all(row[column] for row in table.values() for column in ABOUT)
-    assert not list(Path().glob("checkpoint-*"))
-    plan = command("simulate", jobs, "--cluster", "2x4", "--policy", "fifo", "--overheads", "o.yaml", "-o", "run")
-    assert plan.code == 0, plan.err
-    stated = json.loads(Path("run/manifest.json").read_text())
-    assert float(table["stop"]["seconds"]) == pytest.approx(find_overheads(stated)["stop_s"], rel=1e-3)
-    again = command("measure", "overheads", *own("saves"), "--batch", "1", "--device", "cpu", "-o", "o.yaml")
-    assert (again.code, "o.yaml: exists already" in again.err) == (2, True)
-
-
-def find_overheads(stated: object) -> dict[str, float]:
-    """Wherever a manifest has them."""
-    if isinstance(stated, dict):
-        if "stop_s" in stated:
-            return stated
-        return next((found for value in stated.values() if (found := find_overheads(value))), {})
-    return {}
-
-
-def test_a_job_without_a_state_has_no_overheads(command: Command) -> None:
-    done = command("measure", "overheads", *own("quick"), "--batch", "1", "--device", "cpu", "-o", "o.yaml")
-    assert (done.code, "has no state_dict()" in done.err, Path("o.yaml").exists()) == (2, True, False)
 
 
 def test_tiny_models_are_measured(command: Command) -> None:

@@ -1,6 +1,7 @@
 """Slurm behind the contract: the job of an attempt is submitted to the gate when it is launched first."""
 
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 from pointsman.cluster.imports.read import import_nodes
@@ -28,11 +29,16 @@ class SlurmUnderTest:
         nodes = folder / "nodes.txt"
         nodes.write_text(slurm.call("scontrol", "show", "node") + "\n")
         self._cluster = import_nodes(nodes).cluster
+        self._sharing = ExitStack()
         self.backend = self._begin()
         self._ids: dict[int, str] = {}
 
     def _begin(self) -> SlurmBackend:
-        return SlurmBackend(self._cluster, self._folder, Partitions(), Commands(environment=self._slurm.environment))
+        """As a daemon uses it: one `scontrol` makes all changes."""
+        commands = Commands(environment=self._slurm.environment)
+        backend = SlurmBackend(self._cluster, self._folder, Partitions(), commands)
+        self._sharing.enter_context(backend.together())
+        return backend
 
     def launch(self, id_: AttemptId, does: str = SHORT, masks: tuple[int, ...] = (1,)) -> None:
         parts = parts_of(self.nodes, masks)
@@ -60,11 +66,13 @@ class SlurmUnderTest:
         return len(note.read_text()) if note.exists() else 0
 
     def reopened(self) -> None:
+        self._sharing.close()
         self.backend.close()
         self.backend = self._begin()
 
     def end(self) -> None:
         """None of its jobs is in the way of the next test."""
+        self._sharing.close()
         if self._ids:
             self._slurm.call("scancel", *self._ids.values())
         wait_until(lambda: self._slurm.call("squeue", "--noheader"), "")

@@ -9,7 +9,9 @@ from pointsman.live.backends.shadow import Faults
 from pointsman.live.control.discrepancies import Discrepancies, contradictions
 from pointsman.live.control.reconcile import reconcile
 from pointsman.live.records.book import Attempt, Cause, Stage
+from pointsman.live.records.job import Job
 from pointsman.live.records.store import Store
+from pointsman.live.world.live_world import Ask
 
 from .killing import case
 from .stepped import Stepped
@@ -61,6 +63,18 @@ def test_it_is_said_once_for_as_long_as_it_lasts(tmp_path: Path) -> None:
             noted.note({}, {}, reconcile({}, Observation(seen_now), PATIENCE, k), k)
     said = "attempt 1 is there (running on n1), although it had ended: it is stopped"
     assert [tuple(row) for row in store.connection.execute(AUDIT)] == [("3", said)] * 2
+
+
+def test_a_job_that_comes_again_is_said(tmp_path: Path) -> None:
+    """A killed controller of Slurm forgets ends."""
+    store = Store(tmp_path / "store")
+    with store.turn():
+        store.add_job(1, Job(Ask(0, 0, 0, 0), shown="8123", request_key="8123@1700000000"), 0)
+    noted = Discrepancies(store)
+    for shown in ("8123", "8124", "812"):
+        noted.note_came_again(shown, 5)
+    said = "is listed again as waiting, although it had ended: it counts as another job"
+    assert [tuple(row) for row in store.connection.execute(AUDIT)] == [("8123", said)]
 
 
 def test_what_a_cluster_forgets_is_said(tmp_path: Path) -> None:

@@ -17,9 +17,11 @@ from pointsman.live.daemon.daemon import Daemon
 from pointsman.live.daemon.forecaster import Forecaster
 from pointsman.live.daemon.setting import Setting
 from pointsman.live.daemon.submission import Submission
+from pointsman.live.forecast import process as process_module
 from pointsman.live.forecast.calibration import Start
 from pointsman.live.forecast.futures import starts
 from pointsman.live.forecast.present import Present
+from pointsman.live.forecast.process import CHANGED, FilesChanged
 from pointsman.live.forecast.record import Record
 from pointsman.live.forecast.whatif import Change
 from pointsman.live.world.roster import Deciding
@@ -107,6 +109,36 @@ def test_one_that_has_died_begins_anew(daemon: Daemon) -> None:
             await forecaster.foretell()
 
     asyncio.run(asked())
+
+
+def test_after_an_upgrade_under_a_daemon_an_alarm_says_once_that_it_must_be_started_again(
+    daemon: Daemon, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = tmp_path / "package" / "__init__.py"
+    module.parent.mkdir()
+    module.touch()
+    monkeypatch.setattr(process_module, "_PACKAGE", module.parent)
+
+    async def asked() -> None:
+        forecaster = Forecaster(daemon)
+        try:
+            await forecaster.foretell()
+            module.write_text("VERSION = 2")
+            await forecaster.foretell()  # by what was begun before
+            process = forecaster._starting._process
+            assert process is not None
+            process.kill()
+            process.join()
+            for _ in range(2):
+                with pytest.raises(FilesChanged, match="start it again"):
+                    await forecaster.foretell()
+                with pytest.raises(FilesChanged):
+                    await forecaster.what_if(Change(cancelled=(1,)), 0)
+        finally:
+            forecaster.close()
+
+    asyncio.run(asked())
+    assert [said for _, said in daemon.loop.alarms.last if "files have changed" in said] == [CHANGED]
 
 
 def test_what_is_wrong_with_a_question_is_said_here(daemon: Daemon) -> None:

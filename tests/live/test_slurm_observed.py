@@ -80,6 +80,13 @@ def test_what_slurm_does_is_in_the_book(slurm: SlurmCluster, tmp_path: Path) -> 
         assert found[gang]["on_"] == '[["gpu2", 15], ["gpu3", 15]]' and found[gang]["kind"][0] == 8
         assert rows(daemon, "SELECT count(*) AS n FROM decisions WHERE job IS NOT NULL")[0]["n"] >= 6
         assert daemon.get("/status")["gpus_allocated"] == 0
+        slurm.call("scontrol", "update", "NodeName=gpu4", "State=DRAIN", "Reason=bad memory: ECC | 3")
+        wait_for(lambda: {row["node"]: row["reason"] for row in daemon.get("/nodes") if row["reason"]})
+        assert {row["node"]: row["reason"] for row in daemon.get("/nodes") if row["reason"]} == {
+            "gpu4": "bad memory: ECC | 3"
+        }
+        slurm.call("scontrol", "update", "NodeName=gpu4", "State=RESUME")
+        wait_for(lambda: not any(row["reason"] for row in daemon.get("/nodes")))
         deciding = json.loads(rows(daemon, "SELECT value FROM meta WHERE key = 'deciding'")[0]["value"])
         assert deciding["options"]["overheads"]["start_s"] == 0, "what Slurm's jobs run includes their starts"
         refused = daemon.type("submit", "--", "true")

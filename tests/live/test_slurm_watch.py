@@ -10,8 +10,9 @@ import pytest
 from pointsman.errors import UsageError
 from pointsman.live.backends.facts import Unsure
 from pointsman.live.backends.slurm.pace import Pace
-from pointsman.live.backends.slurm.records import Controller, GpuDemand, NodeGpus, SlurmJob, Snapshot
+from pointsman.live.backends.slurm.records import Controller, EndedRun, GpuDemand, NodeGpus, SlurmJob, Snapshot
 from pointsman.live.observe.sight import Sight
+from pointsman.live.observe.slurm.accounts import with_ends
 from pointsman.live.observe.slurm.sighting import Sighting
 from pointsman.live.observe.slurm.watch import SlurmWatch
 from pointsman.types import JobState
@@ -36,6 +37,9 @@ class Looking:
     def look(self) -> Snapshot:
         self.looks += 1
         return self.next()
+
+    def ended(self, ids: object) -> None:
+        """It has no accounts."""
 
 
 def failing(error: Exception) -> Callable[[], Any]:
@@ -72,6 +76,39 @@ def test_a_job_that_is_listed_again_is_another_one() -> None:
     recalled = Sighting()
     recalled.recall({first: True, again: False})
     assert [*recalled.sight(snapshot(WAITS)).jobs] == [again]
+
+
+@pytest.mark.parametrize(
+    ("state", "end_unix_s", "expected"),
+    [
+        ("FAILED", 1_020, (JobState.FAILED, 1_020_000)),
+        ("TIMEOUT", 1_020, (JobState.TIMEOUT, 1_020_000)),
+        ("RUNNING", None, (JobState.CANCELLED, None)),
+        ("PENDING", None, (JobState.CANCELLED, None)),
+        ("", None, (JobState.CANCELLED, None)),
+    ],
+)
+def test_how_a_job_ended_that_is_not_listed_is_asked_of_the_accounts(
+    state: str, end_unix_s: int | None, expected: tuple[JobState, int | None]
+) -> None:
+    """The last of its runs counts."""
+    sighting = Sighting()
+    sighting.sight(snapshot(RUNS))
+    before = EndedRun("7", 7, "REQUEUED", submit_unix_s=990, start_unix_s=991, end_unix_s=995)
+    last = EndedRun("7", 7, state, submit_unix_s=1_000, start_unix_s=1_010, end_unix_s=end_unix_s)
+    (job,) = with_ends(sighting.sight(snapshot()), lambda ids: [last, before] if state else None).jobs.values()
+    assert (job.ended, job.end_unix_ms) == expected
+
+
+def test_accounts_that_do_not_answer_leave_unknown_how_a_job_ended() -> None:
+    def fails(_: object) -> Any:
+        raise Unsure("no answer")
+
+    sighting = Sighting()
+    sighting.sight(snapshot(RUNS))
+    gone = sighting.sight(snapshot())
+    assert with_ends(gone, fails) == gone
+    assert with_ends(sighting.sight(snapshot()), fails).jobs == {}
 
 
 def test_a_job_whose_nodes_are_made_ready_has_them() -> None:

@@ -3,6 +3,7 @@
 import fcntl
 import os
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -44,6 +45,17 @@ def dozes() -> Callable[[], None]:
     return lambda: time.sleep(0.02)
 
 
+def works(batch: int) -> Callable[[], None]:
+    """A step that waits for its workers, as one that loads data: one that lives as long as the job, and one a step."""
+    subprocess.Popen([sys.executable, "-c", "while True: pass"])
+
+    def step() -> None:
+        code = "import time\nwhile time.process_time() < 0.05: pass"
+        subprocess.run([sys.executable, "-Sc", code], check=True)
+
+    return step
+
+
 def quick(batch: int, parts: int) -> Callable[[], None]:
     """A step that takes longer the more parts there are."""
 
@@ -62,6 +74,17 @@ def rests() -> Callable[[], None]:
             seen[1] = 0.02
         time.sleep(seen[1])
         seen[0] = time.monotonic()
+
+    return step
+
+
+def settles() -> Callable[[], None]:
+    """A step that takes longer than the one before, twelve times, and then 5 ms."""
+    done = [0]
+
+    def step() -> None:
+        done[0] += 1
+        time.sleep(0.001 * done[0] ** 2 if done[0] <= 12 else 0.005)
 
     return step
 
@@ -126,6 +149,19 @@ def crashes_at_once() -> Callable[[], None]:
     raise RuntimeError("no data")
 
 
+def lacks_memory_at_once() -> Callable[[], None]:
+    raise MemoryError
+
+
+def leaves_at_once() -> None:
+    print("no data", file=sys.stderr, flush=True)
+    os._exit(7)
+
+
+def only_small(batch: int) -> Callable[[], None] | None:
+    return dozes() if batch == 1 else None
+
+
 def returns_nothing() -> None:
     pass
 
@@ -145,3 +181,14 @@ class Saves:
 
 def saves() -> Saves:
     return Saves()
+
+
+class BreaksWhenSaved(Saves):
+    """A step whose state cannot be told."""
+
+    def state_dict(self) -> dict[str, Any]:
+        raise OSError("no room")
+
+
+def breaks_when_saved() -> Saves:
+    return BreaksWhenSaved()

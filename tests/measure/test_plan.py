@@ -4,23 +4,26 @@ import time
 from collections.abc import Callable, Sequence
 from math import inf
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from pointsman.errors import UsageError
+from pointsman.measure.messages import Setting
 from pointsman.measure.plan import Budget, Cells, Item, work_off
-from pointsman.measure.process import JobFailed
-from pointsman.measure.rows import SAME, RowFile
+from pointsman.measure.process import JobFailed, TimeIsOver
+from pointsman.measure.rows import Row, RowFile
 
-ABOUT = {**dict.fromkeys(SAME, "x"), "versions": "torch 1"}
-COLUMNS = ("model", "step_s", "reason", *SAME, "measured_at")
+ABOUT = {"versions": "torch 1"}
+COLUMNS = ("model", "step_s", "reason", "versions", "measured_at")
 
 
-def item(name: str, work: Callable[[], object] = lambda: None, rows: int = 1) -> Item:
+def item(name: str, work: Callable[[], object] = lambda: None, rows: int = 1, runs: int = 1) -> Item:
     def measure() -> Sequence[Cells]:
         work()
         return [{"step_s": 1.0}] * rows
 
-    return Item(name, [{"model": f"{name}{i}"} for i in range(rows)], measure)
+    return Item(name, [{"model": f"{name}{i}"} for i in range(rows)], measure, [Setting(name, 1)], lambda: runs)
 
 
 def fail() -> None:
@@ -32,13 +35,16 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "rows.csv"
 
 
-def done(path: Path, items: Sequence[Item], budget_s: float = inf, *, retry: bool = False, **about: str):
+def done(path: Path, items: Sequence[Item], budget_s: float = inf, **more: Callable[..., Any]):
     said: list[tuple[float, str]] = []
+    budget = Budget(time.monotonic() + budget_s, 0.2)
     with RowFile(path, COLUMNS, force=False) as file:
-        outcome = work_off(
-            items, file, ABOUT | about, Budget(budget_s, 0.2), lambda *at: said.append(at), retry_failed=retry
-        )
+        outcome = work_off(items, file, ABOUT, budget, lambda *at: said.append(at), **more)
     return outcome, said
+
+
+def has_failed(row: Row) -> bool:
+    return bool(row["reason"])
 
 
 def test_each_item_is_measured_once(path: Path) -> None:
@@ -50,12 +56,6 @@ def test_each_item_is_measured_once(path: Path) -> None:
     again, _ = done(path, [*items, item("c", lambda: measured.append("c"))])
     assert (again.measured, again.kept, measured) == (1, 4, ["a", "b", "c"])
     assert [row["model"] for row in again.rows] == ["a0", "a1", "b0", "b1", "c0"]
-
-
-@pytest.mark.parametrize("column", SAME)
-def test_what_was_measured_elsewhere_is_measured_again(path: Path, column: str) -> None:
-    done(path, [item("a")])
-    assert done(path, [item("a")], **{column: "another"})[0].measured == 1
 
 
 def test_a_failure_is_a_row_and_the_next_item_goes_on(path: Path) -> None:
@@ -72,16 +72,57 @@ def test_failures_are_kept_until_they_are_to_be_retried(path: Path) -> None:
     done(path, [item("a", fail)])
     kept, _ = done(path, [item("a")])
     assert (kept.measured, kept.kept) == (0, 1)
-    retried, _ = done(path, [item("a")], retry=True)
+    retried, _ = done(path, [item("a")], again=has_failed)
     assert (retried.measured, retried.rows[0]["reason"]) == (1, "")
-    assert done(path, [item("a")], retry=True)[0].kept == 1
+    assert done(path, [item("a")], again=has_failed)[0].kept == 1
+    assert len(path.read_text().splitlines()) == 2
+
+
+def test_a_row_that_is_measured_again_is_replaced_unless_that_fails(path: Path) -> None:
+    done(path, [item("a"), item("b")])
+    failed, _ = done(path, [item("a", fail), item("b")], again=lambda row: row["model"] == "a0")
+    assert (failed.failed, [row["step_s"] for row in failed.rows]) == (["a: crash: it"], ["1", "1"])
+    late, _ = done(path, [item("a"), item("b")], budget_s=0, again=lambda row: row["model"] == "a0")
+    assert (late.left_out, [row["model"] for row in late.rows]) == (["a"], ["a0", "b0"])
+    again, _ = done(path, [item("a"), item("b")], again=lambda row: row["model"] == "a0")
+    assert (again.measured, again.kept) == (1, 1)
+    assert [line[:2] for line in path.read_text().splitlines()] == ["mo", "b0", "a0"]
 
 
 def test_what_would_end_too_late_is_left_out(path: Path) -> None:
     items = [item("a"), item("slow", lambda: time.sleep(0.5)), item("b"), item("c")]
     outcome, _ = done(path, items, budget_s=0.9)
     assert (outcome.measured, outcome.left_out) == (2, ["b", "c"])
+    assert outcome.left_out_s == pytest.approx(1.0, rel=0.1)
     assert done(path, items, budget_s=0.0)[0].kept == 2
+
+
+def test_an_item_of_many_runs_is_expected_to_take_longer(path: Path) -> None:
+    items = [item("a"), item("slow", lambda: time.sleep(0.2)), item("three", runs=3), item("b")]
+    outcome, _ = done(path, items, budget_s=0.7)
+    assert (outcome.measured, outcome.left_out) == (3, ["three"])
+    assert outcome.left_out_s == pytest.approx(0.6, rel=0.1)
+
+
+def test_what_is_not_over_in_time_is_left_out(path: Path) -> None:
+    def wait() -> None:
+        time.sleep(0.3)
+        raise TimeIsOver
+
+    outcome, _ = done(path, [item("a"), item("b", wait), item("c")], budget_s=0.3)
+    assert (outcome.measured, outcome.left_out, outcome.failed) == (1, ["b", "c"], [])
+
+
+def test_all_that_is_not_in_the_file_is_checked_before_anything_is_measured(path: Path) -> None:
+    done(path, [item("a")])
+
+    def refuse(settings: Sequence[Setting]) -> None:
+        assert [setting.model for setting in settings] == ["b", "c"]
+        raise UsageError("no")
+
+    with pytest.raises(UsageError):
+        done(path, [item("a"), item("b"), item("c")], check=refuse)
+    assert len(path.read_text().splitlines()) == 2
 
 
 def test_the_first_item_says_nothing_of_the_others(path: Path) -> None:

@@ -51,6 +51,21 @@ def test_a_run_says_when_each_step_ended(job: JobProcess) -> None:
     assert 1 << 20 < steps.memory_bytes < 1 << 33
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells the processes of a group")
+def test_workers_of_a_job_are_the_job() -> None:
+    core = min(os.sched_getaffinity(0))
+    job = JobProcess(Slot("cpu", (core,)), deadline_s=120.0)
+    try:
+        job.prepare(setting("works"), warm_up_steps=1)
+        job.begin(Run(1.0, 3))
+        job.wait_until_enough(Run(1.0, 3))
+        steps = job.stop()
+    finally:
+        job.close()
+    count, span_s = len(steps.ended) - 1, steps.ended[-1] - steps.ended[0]
+    assert 0.05 * count + 0.2 * span_s < steps.cpu_s <= 1.1 * span_s
+
+
 def test_at_least_some_steps_are_run(job: JobProcess) -> None:
     job.prepare(setting("quick"), warm_up_steps=0)
     job.begin(Run(0.0, 5))

@@ -1,13 +1,14 @@
 """Which steps count, and which rounds are measured again."""
 
+import os
+import time
 from pathlib import Path
 
 import pytest
 
-from pointsman.measure.messages import Setting, Steps
-from pointsman.measure.pairs import check_speed
+from pointsman.measure.messages import Run, Setting, Steps
 from pointsman.measure.pool import Pool
-from pointsman.measure.process import JobFailed, Slot
+from pointsman.measure.process import JobProcess, Slot, TimeIsOver
 from pointsman.measure.rounds import Limits, Round, calm_rounds, mean_step_s, measure
 
 OWN = Path(__file__).with_name("own_jobs.py")
@@ -49,7 +50,36 @@ def test_rounds_are_repeated_until_enough_are_calm_or_there_are_too_many() -> No
     assert restless.spread > 0
 
 
-def test_a_job_that_was_much_faster_beside_another_was_disturbed() -> None:
-    check_speed(1.5, 1.0, 0)
-    with pytest.raises(JobFailed, match=r"disturbed: job b took 1\.6 s a step alone, and 1 s beside the other"):
-        check_speed(1.6, 1.0, 1)
+def test_rounds_are_not_repeated_after_the_time() -> None:
+    with Pool(deadline_s=120.0) as pool:
+        jobs = pool.take([(Setting(f"{OWN}:quick", 9), Slot("cpu"))])
+        pool.stop_at(time.monotonic() + 0.5)
+        found = measure(jobs, Limits(3, 0.1, 0.0, 99))
+        assert 3 <= found.rounds <= 5
+        with pytest.raises(TimeIsOver):
+            measure(pool.take([(Setting(f"{OWN}:quick", 8), Slot("cpu"))]), Limits(3, 0.1, 0.0, 99))
+
+
+def test_what_cannot_be_over_in_time_is_ended_at_once() -> None:
+    with Pool(deadline_s=120.0) as pool:
+        jobs = pool.take([(Setting(f"{OWN}:quick", 9), Slot("cpu"))])
+        begin_s = time.monotonic()
+        pool.stop_at(begin_s + 5.0)
+        with pytest.raises(TimeIsOver):
+            measure(jobs, Limits(100, 0.1, 0.5, 300))
+    assert time.monotonic() - begin_s < 2.5
+
+
+def test_a_steady_disturbance_is_a_spread() -> None:
+    core = min(os.sched_getaffinity(0))
+    with Pool(deadline_s=120.0) as pool:
+        jobs = pool.take([(Setting(f"{OWN}:dozes", 1), Slot("cpu", (core,)))])
+        other = JobProcess(Slot("cpu", (core,)), 120.0)
+        try:
+            other.prepare(Setting(f"{OWN}:spin", 1), 1)
+            other.begin(Run(60.0, 1))
+            found = measure(jobs, Limits(2, 0.2, 0.05, 3))
+        finally:
+            other.close()
+    assert (found.rounds, found.disturbed) == (3, 3)
+    assert 0.5 < found.spread <= 1

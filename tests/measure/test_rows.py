@@ -6,8 +6,10 @@ import pytest
 
 from pointsman.errors import UsageError
 from pointsman.measure.rows import RowFile, cell
+from pointsman.speed.measured_rows import ENVIRONMENT
 
 COLUMNS = ("model", "step_s", "reason", "precision", "mode")
+PLACE = ("gpu_type", *ENVIRONMENT)
 
 
 def opened(path: Path, *, force: bool = False) -> RowFile:
@@ -67,7 +69,6 @@ def test_empty_lines_are_passed_over_and_damaged_ones_are_told(tmp_path: Path) -
     path.write_text(text)
     with opened(path) as file:
         assert [row["model"] for row in file.rows] == ["a", "b"]
-        file.check_alike({"precision": "fp32", "mode": "mps"})
     path.write_text(text + "c,3\n")
     with pytest.raises(UsageError, match=r"rows\.csv:6: 2 cells under 5 columns \(name another file"):
         opened(path)
@@ -82,14 +83,35 @@ def test_only_one_process_writes(tmp_path: Path) -> None:
         pass
 
 
-def test_what_would_be_fitted_as_one_stands_in_one_file(tmp_path: Path) -> None:
-    with opened(tmp_path / "rows.csv") as file:
-        file.add([{"model": "a", "precision": "fp32", "mode": "mps"}])
-        file.check_alike({"precision": "fp32", "mode": "mps"})
-        with pytest.raises(UsageError, match="precision is 'fp32', and now it is 'bf16'"):
-            file.check_alike({"precision": "bf16", "mode": "mps"})
-        with pytest.raises(UsageError, match="mode is 'mps', and now it is 'time slicing'"):
-            file.check_alike({"precision": "fp32", "mode": "time slicing"})
+@pytest.mark.parametrize("column", ENVIRONMENT)
+def test_rows_of_one_gpu_type_are_of_one_environment(tmp_path: Path, column: str) -> None:
+    about = dict.fromkeys(ENVIRONMENT, "this")
+    with RowFile(tmp_path / "rows.csv", PLACE, force=False) as file:
+        file.add([{"gpu_type": "a100", **about}])
+        file.check_environment("a100", about)
+        file.check_environment("v100", about | {column: "that"})
+        with pytest.raises(UsageError, match=f"has rows whose {column} is 'this', and now it is 'that' .name another"):
+            file.check_environment("a100", about | {column: "that"})
+
+
+def test_rows_replace_others_all_at_once(tmp_path: Path) -> None:
+    path, link = tmp_path / "rows.csv", tmp_path / "link.csv"
+    with opened(path) as file:
+        file.add([{"model": name, "step_s": 1} for name in "abc"])
+    link.symlink_to(path)
+    (tmp_path / ".rows.csv.partial").write_text("of a run that was killed")
+    with opened(link) as file:
+        assert [entry.name for entry in tmp_path.iterdir() if entry.name.startswith(".")] == []
+        old = file.find({"model": "b"})
+        assert old
+        file.add([{"model": "b", "step_s": 2}], instead_of=[old])
+        with pytest.raises(UsageError, match="another measurement writes to it"):
+            opened(path)
+        file.add([{"model": "d"}])
+    assert link.is_symlink()
+    with opened(path) as file:
+        assert [(row["model"], row["step_s"]) for row in file.rows] == [("a", "1"), ("c", "1"), ("b", "2"), ("d", "")]
+    assert {entry.name for entry in tmp_path.iterdir()} == {"rows.csv", "link.csv"}
 
 
 @pytest.mark.parametrize(("value", "text"), [(None, ""), (1.0, "1"), (3e-7, "3e-07"), (12, "12"), ("a\n b", "a b")])

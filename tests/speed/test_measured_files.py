@@ -126,3 +126,24 @@ def test_a_misspelt_column_is_still_refused(tmp_path: Path) -> None:
     path = written(tmp_path / "p.csv", (*pairs.COLUMNS, "batch_c"), {"gpu_type": "h100"})
     with pytest.raises(InputError, match="unknown column 'batch_c'"):
         read_pairs(path, CATALOGUE)
+
+
+@pytest.mark.parametrize("column", ["device", "driver", "mode", "precision"])
+def test_rows_of_one_gpu_type_were_measured_in_one_environment(tmp_path: Path, column: str) -> None:
+    """Rows that do not say it fit to any, and other GPU types have their own."""
+    rows = [step_row(8, step_s=0.1), step_row(16, step_s=0.2, **{column: ""})]
+    other = step_row(8, step_s=0.3, **{column: "other"})
+    assert (
+        len(read_steps(written(tmp_path / "s.csv", step.COLUMNS, *rows, other | {"gpu_type": "V100"}), CATALOGUE)) == 3
+    )
+    with pytest.raises(
+        InputError, match=rf"s\.csv:4: {column} is 'other' here and '.*' on line 2 .rows of one GPU type"
+    ):
+        read_steps(written(tmp_path / "s.csv", step.COLUMNS, *rows, other), CATALOGUE)
+
+
+def test_pairs_of_two_sharing_modes_are_not_fitted_as_one(tmp_path: Path) -> None:
+    times = {"alone_s_a": 0.1, "alone_s_b": 0.1, "step_s_a": 0.2, "step_s_b": 0.2}
+    row = {"gpu_type": "H100", "model_a": "bert", "model_b": "ncf", **times}
+    with pytest.raises(InputError, match="mode is 'time slicing' here and 'mps' on line 2"):
+        read_pairs(written(tmp_path / "p.csv", pairs.COLUMNS, row, row | {"mode": "time slicing"}), CATALOGUE)

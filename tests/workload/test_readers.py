@@ -31,6 +31,7 @@ FORMATS = {
     "batsim.json": "batsim",
     "sacct.txt": "sacct",
     "sacct_runs.txt": "sacct",
+    "slurmdbd.txt": "sacct",
     "sacct.json": "sacct",
     "slurmrestd.json": "sacct",
     "log.swf": "swf",

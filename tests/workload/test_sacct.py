@@ -321,6 +321,25 @@ def test_a_log_with_everything_at_once() -> None:
     assert told(read, "requeued jobs of which only the last run is in the log: 1; `sacct -D` exports all runs")
 
 
+def test_records_as_slurmdbd_22_05_keeps_them() -> None:
+    """Preemptions, requeues, a throttled array, a heterogeneous job, --begin, and limits of each kind."""
+    read = read_workload(HERE / "slurmdbd.txt")
+    columns = ("job_id", "submit_s", "start_s", "end_s", "duration_s", "gpus", "time_limit_s", "status")
+    assert read.jobs.select(columns).rows() == [
+        ("310", 0.0, 0.0, 66.0, 66.0, 1, 60.0, "TIMEOUT"),
+        ("311", 0.0, 10.0, 1320.0, 1020.0, 16, None, "COMPLETED"),
+        ("314", 60.0, 60.0, 180.0, 120.0, 2, 31_536_000.0, "COMPLETED"),
+        ("320", 120.0, 150.0, 270.0, 120.0, 8, 300.0, "COMPLETED"),
+        ("312", 180.0, 182.0, 182.0, 0.0, 2, 31_536_000.0, "FAILED"),
+        ("322", 1800.0, 1809.0, 1869.0, 60.0, 3, 1800.0, "COMPLETED"),
+        ("325", 1800.0, 1870.0, None, 90.0, 32, 3600.0, "RUNNING"),
+    ]
+    assert read.quality.merged == {
+        "further runs of a requeued job; their run times are added up": 2,
+        "further parts of a heterogeneous job; their GPUs are one gang": 1,
+    }
+
+
 def test_a_table_that_is_written_remembers_what_was_merged(tmp_path: Path) -> None:
     read = read_workload(HERE / "sacct_runs.txt")
     write_workload(read, tmp_path / "jobs.parquet")

@@ -47,6 +47,9 @@ def check(
     state: State = None,
     socket: Socket = None,
     backend: OnBackend = Backend.local,
+    advise: Annotated[
+        bool, typer.Option("--advise", help="With --backend slurm, for a daemon that sets nice values.")
+    ] = False,
     act: Annotated[bool, typer.Option("--act", help="With --backend slurm, for a daemon that starts jobs.")] = False,
     gate: Gate = "inbox",
     target: Target = "gpu",
@@ -55,7 +58,7 @@ def check(
     if backend is Backend.slurm:
         from pointsman.live.daemon.slurm.check import Partitions, check_slurm
 
-        return _print_findings(check_slurm(Partitions(gate, target), acts=act))
+        return _print_findings(check_slurm(Partitions(gate, target), acts=act, advises=advise))
     from pointsman.live.client.connection import own_folder, own_socket
     from pointsman.live.daemon.check import check as look
     from pointsman.live.daemon.check import kept_policy
@@ -97,16 +100,30 @@ def stop(
     state: State = None,
 ) -> None:
     """Stop the daemon; jobs run on. With --hand-back it also works after the daemon has stopped."""
-    from pointsman.live.client.connection import NoDaemon, call, own_folder
+    from pointsman.live.client.connection import NoDaemon, call, known_folder
 
     try:
+        if state is not None:
+            _check_serves(state)
         call("POST", "/stop", {"hand_back": hand_back}, timeout_s=_HANDING_BACK_S if hand_back else 60.0)
     except NoDaemon:
         if not hand_back:
             raise
         from pointsman.live.daemon.slurm.start import hand_back_all
 
-        hand_back_all(state or own_folder())
+        hand_back_all(state or known_folder())
+
+
+def _check_serves(state: Path) -> None:
+    """The daemon that answers is the one of this directory.
+
+    Raises:
+        NoDaemon: it is another's.
+    """
+    from pointsman.live.client.connection import NoDaemon, known_socket, served_folder
+
+    if (served := served_folder()) not in (None, state.resolve()):
+        raise NoDaemon(f"the daemon at {known_socket()} keeps its files in {served}, not in {state}")
 
 
 @app.command()
@@ -142,12 +159,12 @@ def export(
     force: Annotated[bool, typer.Option("--force", help="Replace the output directory.")] = False,
 ) -> None:
     """Write what happened as a job log, a cluster file and measured overheads, for compare and simulate."""
-    from pointsman.live.client.connection import own_folder
+    from pointsman.live.client.connection import known_folder
     from pointsman.live.report.export import export as write
     from pointsman.report.staging import whole_directory
 
     with whole_directory(output, force=force, mark="attempts.csv") as folder:
-        notes = write((state or own_folder()) / "store", folder)
+        notes = write((state or known_folder()) / "store", folder)
     for note in notes:
         screen.note(note)
     screen.note(f"log: {output / 'jobs.csv'}")

@@ -18,7 +18,13 @@ SHOWN: Final = 5
 """Differences that are printed; the page has more, and JSON has all."""
 
 _State = Annotated[
-    Path | None, typer.Option("--state", metavar="DIR", help="Directory of the daemon's database.", show_default=False)
+    Path | None,
+    typer.Option(
+        "--state",
+        metavar="DIR",
+        help="Directory of the daemon's database. Default: that of the daemon that answers, or answered last.",
+        show_default=False,
+    ),
 ]
 
 
@@ -79,10 +85,10 @@ def _columns() -> "Sequence[Column]":
 
 
 def _read(state: Path | None) -> "Findings":
-    from pointsman.live.client.connection import own_folder
+    from pointsman.live.client.connection import known_folder
     from pointsman.live.report.reading import read_findings
 
-    return read_findings((state or own_folder()) / "store")
+    return read_findings((state or known_folder()) / "store")
 
 
 def _show(found: "Findings", format: AdviceFormat) -> None:

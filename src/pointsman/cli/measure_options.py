@@ -22,6 +22,13 @@ class Precision(StrEnum):
     bf16 = "bf16"
 
 
+class Again(StrEnum):
+    """Rows of the file that are measured again."""
+
+    failed = "failed"
+    unsteady = "unsteady"
+
+
 Device = Annotated[
     str,
     typer.Option("--device", metavar="DEVICE", help="cpu, cuda:1, or cuda:0,cuda:1 of a node.", rich_help_panel=WHAT),
@@ -60,6 +67,15 @@ GpuType = Annotated[
         metavar="NAME",
         help="Name of the device in the rows. Default: by its product name.",
         rich_help_panel=WHAT,
+    ),
+]
+Minutes = Annotated[
+    float | None,
+    typer.Option(
+        "--minutes",
+        min=0.0,
+        help="Time for all measurements; what is not over by then is left out. Default: no limit.",
+        rich_help_panel=HOW,
     ),
 ]
 Rounds = Annotated[int, typer.Option("--rounds", min=1, max=100, help="Rounds of a row.", rich_help_panel=HOW)]
@@ -101,10 +117,7 @@ class Settings:
     cores: Cores = None
     precision: OfPrecision = Precision.fp32
     gpu_type: GpuType = None
-    minutes: Annotated[
-        float | None,
-        typer.Option("--minutes", min=0.0, help="Time for all measurements. Default: no limit.", rich_help_panel=HOW),
-    ] = None
+    minutes: Minutes = None
     rounds: Rounds = 5
     round_s: Annotated[
         float, typer.Option("--round-s", min=0.01, max=3600, help="Seconds of a round.", rich_help_panel=HOW)
@@ -120,9 +133,17 @@ class Settings:
         ),
     ] = 0.05
     deadline_s: DeadlineS = 120.0
-    retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Measure again what has failed before.", rich_help_panel=HOW)
-    ] = False
+    again: Annotated[
+        list[Again],
+        typer.Option(
+            "--again",
+            default_factory=list,
+            show_default=False,
+            help="Measure again, and replace, rows of FILE: those that failed, or whose rounds differ by more than "
+            "--spread-limit. Repeatable.",
+            rich_help_panel=HOW,
+        ),
+    ]
     force: Force = False
     format: Printed = Format.table
 

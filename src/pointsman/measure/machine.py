@@ -14,7 +14,8 @@ from pointsman.measure.messages import Device
 from pointsman.measure.process import Slot
 
 _MPS_FOLDER: Final = "/tmp/nvidia-mps"
-_MIG: Final = re.compile(r"MIG (\S+)")
+_GPU: Final = re.compile(r"\(UUID: GPU-([^)]+)\)")
+_SLICE: Final = re.compile(r"MIG (\S+)(?:.*\(UUID: MIG-([^)]+)\))?")
 _QUERY_S: Final = 10.0
 
 
@@ -27,6 +28,7 @@ class Machine(NamedTuple):
     versions: str
     mode: str
     uuid: str
+    """UUID of the GPU, also where the device is a slice of it; empty on a CPU."""
 
     def about(self) -> dict[str, str]:
         """Its cells of a row."""
@@ -39,20 +41,32 @@ def machine_of(device: Device, slot: Slot, gpu_type: str | None) -> Machine:
         mode = f"cpu, {counted(len(slot.cores), 'core')}" if slot.cores else "cpu"
         driver = f"{platform.system()} {platform.release()}"
         return Machine(gpu_type or "cpu", device.name, driver, device.versions, mode, "")
-    driver = _query("driver_version", device.uuid) or _query("driver_version")
-    mode = sharing_mode(device.name, os.environ)
-    return Machine(gpu_type or plain_name(device.name), device.name, driver, device.versions, mode, device.uuid)
+    gpu, slice_ = find_slice(device, _nvidia_smi("-L"))
+    driver = _query("driver_version", gpu) or _query("driver_version")
+    mode = sharing_mode(slice_, os.environ)
+    return Machine(gpu_type or plain_name(device.name), device.name, driver, device.versions, mode, gpu)
 
 
-def sharing_mode(device: str, environment: Mapping[str, str]) -> str:
-    """How processes share the device: ``time slicing`` or ``mps``, and on which MIG slice."""
+def find_slice(device: Device, listing: str) -> tuple[str, str]:
+    """The UUID of a device's GPU, and its MIG profile if it is a slice: of ``nvidia-smi -L``, or else of its name."""
+    gpu = ""
+    for line in listing.splitlines():
+        if found := _GPU.search(line):
+            gpu = found[1]
+        elif (found := _SLICE.search(line)) and found[2] == device.uuid:
+            return gpu, found[1]
+    named = _SLICE.search(device.name)
+    return device.uuid, named[1] if named else ""
+
+
+def sharing_mode(slice_: str, environment: Mapping[str, str]) -> str:
+    """How processes share a device: ``time slicing`` or ``mps``, and on which MIG slice (if any)."""
     folder = Path(environment.get("CUDA_MPS_PIPE_DIRECTORY", _MPS_FOLDER))
     mode = "mps" if _mps_runs(folder) else "time slicing"
     share = environment.get("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE")
     if mode == "mps" and share:
         mode += f" {share} %"
-    slice_ = _MIG.search(device)
-    return f"mig {slice_[1]}, {mode}" if slice_ else mode
+    return f"mig {slice_}, {mode}" if slice_ else mode
 
 
 def _mps_runs(folder: Path) -> bool:
@@ -79,11 +93,17 @@ def clock_mhz(machine: Machine, slot: Slot) -> str:
 
 
 def _query(field: str, uuid: str = "") -> str:
-    """One figure of the driver."""
+    """One figure of the driver; empty where it has none, as ``[N/A]``."""
     one = [f"--id=GPU-{uuid}"] if uuid else []
-    command = ["nvidia-smi", f"--query-gpu={field}", "--format=csv,noheader,nounits", *one]
+    said = _nvidia_smi(f"--query-gpu={field}", "--format=csv,noheader,nounits", *one)
+    first = (said.splitlines() or [""])[0].strip()
+    return "" if first.startswith("[") else first
+
+
+def _nvidia_smi(*words: str) -> str:
+    """What the tool of the driver prints; nothing where there is none."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_QUERY_S, check=True)
+        done = subprocess.run(["nvidia-smi", *words], capture_output=True, text=True, timeout=_QUERY_S, check=True)
     except (OSError, subprocess.SubprocessError):
         return ""
-    return (done.stdout.splitlines() or [""])[0].strip()
+    return done.stdout

@@ -59,7 +59,7 @@ class Steps(NamedTuple):
     ended: list[float]
     """When it began and when each step ended, on the monotonic clock, in seconds."""
     cpu_s: float
-    """Processor time of the job meanwhile."""
+    """Processor time of the job and its workers meanwhile."""
     memory_bytes: int
     """The most that it held: of the GPU what PyTorch allocated, on a CPU what was resident."""
 

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from itertools import combinations_with_replacement, product
 from typing import Final
 
+from pointsman.measure.bench import Alone, Bench
 from pointsman.measure.messages import Setting
 from pointsman.measure.names import Batches, Model
-from pointsman.measure.pairs import Alone
-from pointsman.measure.plan import Bench, Cells, Item
+from pointsman.measure.plan import Cells, Item
 from pointsman.measure.process import Slot
 from pointsman.speed.interference.learned.measured import COLUMNS as READ
 from pointsman.speed.measured_rows import ABOUT
@@ -28,16 +28,19 @@ def items(bench: Bench, slots: Sequence[Slot], models: Sequence[Model], batches:
 def _item(bench: Bench, slots: Sequence[Slot], alone: Alone, jobs: tuple[Model, ...], sizes: dict[Model, int]) -> Item:
     settings: list[Setting] = [bench.setting(model.place, sizes[model]) for model in jobs]
 
+    places = list(zip(settings, slots, strict=False))
+    beside = len(jobs) > 1
+
     def measured() -> list[Cells]:
-        places = list(zip(settings, slots, strict=False))
         times = alone.of_each(places)
-        found = bench.run(places) if len(jobs) > 1 else times[0]
+        found = bench.run(places) if beside else times[0]
+        times = alone.of_each_beside(places, found)
         return [
             {
                 "alone_s": one.step_s[0],
                 "step_s": step_s,
                 "memory_bytes": memory_bytes,
-                **bench.cells(found, slots[0]),
+                **bench.cells(found, slots[0], times),
             }
             for one, step_s, memory_bytes in zip(times, found.step_s, found.memory_bytes, strict=True)
         ]
@@ -53,7 +56,8 @@ def _item(bench: Bench, slots: Sequence[Slot], alone: Alone, jobs: tuple[Model, 
         }
         for i, model in enumerate(jobs)
     ]
-    return Item(" + ".join(model.name for model in jobs), known, measured)
+    title = " + ".join(model.name for model in jobs)
+    return Item(title, known, measured, settings, lambda: beside + alone.runs(places))
 
 
 def _others(jobs: Sequence[Model]) -> str:

@@ -1,97 +1,115 @@
 """``measure overheads``: what it takes to start a job, to write and read a checkpoint, and to stop on a signal."""
 
-import csv
-import io
-import tempfile
+import hashlib
+import platform
+import shutil
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
-from typing import Final, NamedTuple
+from typing import Final
 
 import yaml
 
-from pointsman.measure.messages import Prepared, Saved, Setting
+from pointsman.measure.bench import Bench
+from pointsman.measure.machine import clock_mhz
+from pointsman.measure.messages import Setting
+from pointsman.measure.names import Model
+from pointsman.measure.plan import Cells, Item
 from pointsman.measure.process import JobProcess, Slot
-from pointsman.measure.rows import cell
+from pointsman.measure.rows import Row
 from pointsman.speed.measured_rows import ABOUT
 
-COLUMNS: Final = ("model", "gpu_type", "batch", "what", "seconds", "least_s", "most_s", "bytes", *ABOUT)
-STAGES: Final = ("process", "imports", "device", "model", "first_step")
+STAGES: Final = ("process_s", "imports_s", "device_s", "model_s", "first_step_s")
 """Parts of a start, in order: the interpreter, PyTorch, CUDA, the model and its data, one step."""
+PARTS: Final = (*STAGES, "start_s", "write_s", "read_s", "stop_s")
+COLUMNS: Final = ("model", "gpu_type", "batch", "round", *PARTS, "checkpoint_bytes", *ABOUT)
 _RUN_S: Final = 0.5
 
 
-class Cycle(NamedTuple):
-    """One life of a job, in seconds."""
+def items(bench: Bench, slot: Slot, model: Model, batch: int, place: Path, rounds: int) -> list[Item]:
+    """Lives of a job, which writes its checkpoints to the directory `place`."""
+    setting = bench.setting(model.place, batch)
+    known = {"model": model.name, "gpu_type": bench.machine.gpu_type, "batch": batch}
 
-    stages: tuple[float, ...]
-    saved: Saved
-    stop_s: float
+    def measured() -> list[Cells]:
+        bench.pool.drop()  # a job that is ready would hold memory beside the one that starts
+        remove_checkpoints(place)
+        place.mkdir()
+        try:
+            times = live_once(bench.pool.start(slot), setting, place)
+        finally:
+            bench.pool.drop()
+            remove_checkpoints(place)
+        return [{**times, "rounds": 1, "clock_mhz": clock_mhz(bench.machine, slot)}]
 
-    def seconds(self) -> dict[str, float]:
-        """Each part by name, and their sums."""
-        parts = dict(zip(STAGES, self.stages, strict=True))
-        return {
-            **parts,
-            "start": sum(self.stages),
-            "write": self.saved.write_s,
-            "read": self.saved.read_s,
-            "stop": self.stop_s,
-        }
+    return [
+        Item(f"{model.name}, round {number}", [{**known, "round": number}], measured, [setting])
+        for number in range(1, rounds + 1)
+    ]
 
 
-def live_once(setting: Setting, slot: Slot, folder: Path, deadline_s: float) -> Cycle:
-    """Start a job, save and load its state, and terminate it: checkpoints are written to `folder`.
+def live_once(job: JobProcess, setting: Setting, place: Path) -> Cells:
+    """Start a job, save and load its state in the directory `place`, and terminate it: the seconds of each part.
 
     Raises:
         JobFailed: it does not start, save or stop.
+        TimeIsOver: before it has stopped.
     """
-    with tempfile.TemporaryDirectory(dir=folder, prefix="checkpoint-") as place:
-        job = JobProcess(slot, deadline_s)
-        try:
-            ready = job.prepare(setting, warm_up_steps=1)
-            saved = job.save(Path(place) / "saved.pt")
-            stop_s = job.terminate_after(_RUN_S, Path(place) / "stopped.pt")
-        finally:
-            job.close()
-    return Cycle(_stages(job.started_s, ready), saved, stop_s)
+    ready = job.prepare(setting, warm_up_steps=1)
+    saved = job.save(place / "saved.pt")
+    stop_s = job.terminate_after(_RUN_S, place / "stopped.pt")
+    reached = (job.started_s, *ready.reached)
+    return {
+        **dict(zip(STAGES, (after - before for before, after in pairwise(reached)), strict=True)),
+        "start_s": reached[-1] - reached[0],
+        "write_s": saved.write_s,
+        "read_s": saved.read_s,
+        "stop_s": stop_s,
+        "checkpoint_bytes": saved.size_bytes,
+    }
 
 
-def _stages(started_s: float, ready: Prepared) -> tuple[float, ...]:
-    return tuple(after - before for before, after in pairwise((started_s, *ready.reached)))
+def checkpoint_place(folder: Path, output: Path) -> Path:
+    """A directory in `folder` for the checkpoints of what writes `output` on this machine: always the same one."""
+    name = hashlib.sha256(f"{platform.node()}:{output.resolve()}".encode()).hexdigest()[:16]
+    return folder / f".pointsman-checkpoint-{name}"
 
 
-def table(cycles: Sequence[Cycle], known: dict[str, object]) -> list[dict[str, object]]:
-    """A row for each part: the median of all cycles, the least and the most."""
-    seconds = [cycle.seconds() for cycle in cycles]
-    known = {**known, "measured_at": datetime.now(UTC).isoformat(timespec="seconds")}
-    sizes = {"write": cycles[0].saved.size_bytes, "read": cycles[0].saved.size_bytes}
-    rows = []
-    for what in seconds[0]:
-        found = [each[what] for each in seconds]
-        times = {"seconds": median(found), "least_s": min(found), "most_s": max(found)}
-        rows.append({**known, "what": what, **times, "bytes": sizes.get(what), "rounds": len(cycles)})
-    return rows
+def remove_checkpoints(place: Path) -> None:
+    """Remove the directory, which a measurement that was killed has left, or there is none."""
+    with suppress(FileNotFoundError):
+        shutil.rmtree(place)
 
 
-def overheads_yaml(rows: Sequence[dict[str, object]], source: str) -> str:
+def summary(rows: Sequence[Row]) -> list[dict[str, object]]:
+    """For each part the median of all rounds, the least and the most, in seconds."""
+    sizes = {"write_s": int(rows[0]["checkpoint_bytes"]), "read_s": int(rows[0]["checkpoint_bytes"])}
+    found = {part: [float(row[part]) for row in rows] for part in PARTS}
+    return [
+        {
+            "what": part.removesuffix("_s"),
+            "seconds": median(times),
+            "least_s": min(times),
+            "most_s": max(times),
+            "bytes": sizes.get(part),
+        }
+        for part, times in found.items()
+    ]
+
+
+def overheads_yaml(rows: Sequence[Row]) -> str:
     """A file for ``--overheads``; what was not measured stands in its comments."""
-    seconds = {str(row["what"]): float(f"{row['seconds']:.4g}") for row in rows}
-    fields = {"start_s": seconds["start"], "stop_s": seconds["stop"], "restore_s": seconds["read"]}
+    first = rows[0]
+    source = f"{first['model']}, batch {first['batch']}, {first['precision']}, on {first['device']}"
+    fields = {
+        name: float(f"{median(float(row[part]) for row in rows):.4g}")
+        for name, part in (("start_s", "start_s"), ("stop_s", "stop_s"), ("restore_s", "read_s"))
+    }
     head = (
-        f"# {source}",
+        f"# measured by pointsman: {source}",
         "# Not measured, and to be added where it applies: scheduling, pulling an image and staging data (start_s);",
         "# the interval between checkpoints (checkpoint_every_s), which is 0 here: a failing node loses nothing.",
     )
     return "\n".join(head) + "\n" + yaml.safe_dump(fields, sort_keys=False)
-
-
-def table_csv(rows: Sequence[dict[str, object]]) -> str:
-    """The table as CSV."""
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows([cell(row.get(column)) for column in COLUMNS] for row in rows)
-    return text.getvalue()

@@ -4,50 +4,14 @@ from collections.abc import Sequence
 from itertools import combinations_with_replacement, product
 from typing import Final, NamedTuple
 
+from pointsman.measure.bench import Alone, Bench
 from pointsman.measure.messages import Setting
 from pointsman.measure.names import Batches, Model
-from pointsman.measure.plan import Bench, Cells, Item
-from pointsman.measure.pool import Place, name_job
-from pointsman.measure.process import JobFailed, Slot
-from pointsman.measure.rounds import Measured
-from pointsman.speed.interference.pairs import FASTEST, TIMES, UNREAD
+from pointsman.measure.plan import Cells, Item
+from pointsman.measure.process import Slot
+from pointsman.speed.interference.pairs import TIMES, UNREAD
 
 COLUMNS: Final = ("gpu_type", "model_a", "model_b", "batch_a", "batch_b", *TIMES, *UNREAD)
-
-
-class Alone:
-    """Step times of jobs that have the device to themselves, each measured when it is first needed."""
-
-    def __init__(self, bench: Bench) -> None:
-        self._bench = bench
-        self._found: dict[Place, Measured | JobFailed] = {}
-
-    def of(self, place: Place) -> Measured:
-        """Measured now or earlier; JobFailed if it cannot run even alone."""
-        if place not in self._found:
-            try:
-                self._found[place] = self._bench.run([place])
-            except JobFailed as failure:
-                self._found[place] = JobFailed(f"alone: {failure}")
-        found = self._found[place]
-        if isinstance(found, JobFailed):
-            raise found
-        return found
-
-    def of_each(self, places: Sequence[Place]) -> list[Measured]:
-        """As `of` each; if one of several cannot run, the text of the error says which."""
-        found = []
-        for i, place in enumerate(places):
-            try:
-                found.append(self.of(place))
-            except JobFailed as failure:
-                raise name_job(failure, places, i) from None
-        return found
-
-    def measure_again(self, place: Place) -> None:
-        """It was disturbed; JobFailed as for `of`."""
-        del self._found[place]
-        self.of(place)
 
 
 class _Side(NamedTuple):
@@ -72,15 +36,6 @@ def items(bench: Bench, slot: Slot, models: Sequence[Model], batches: Batches, p
     ]
 
 
-def check_speed(alone_s: float, step_s: float, i: int) -> None:
-    """JobFailed where a job was so much faster beside the other than alone that no reader would believe it."""
-    if alone_s > FASTEST * step_s:
-        which = "ab"[i]
-        raise JobFailed(
-            f"disturbed: job {which} took {alone_s:.4g} s a step alone, and {step_s:.4g} s beside the other"
-        )
-
-
 def _pairs(models: Sequence[Model]) -> list[tuple[Model, Model]]:
     first = [
         pair
@@ -95,29 +50,26 @@ def _side(bench: Bench, model: Model, batches: Batches, cut: int) -> _Side:
 
 
 def _item(bench: Bench, slot: Slot, alone: Alone, a: _Side, b: _Side) -> Item:
+    places = [(a.setting, slot), (b.setting, slot)]
+
     def measured() -> list[Cells]:
-        places = [(a.setting, slot), (b.setting, slot)]
         alone.of_each(places)
         found = bench.run(places)
-        for place, step_s in zip(places, found.step_s, strict=True):
-            if step_s < max(1 - bench.limits.spread, 1 / FASTEST) * alone.of(place).step_s[0]:
-                alone.measure_again(place)
-        times = alone.of_each(places)
-        for i, one in enumerate(times):
-            check_speed(one.step_s[0], found.step_s[i], i)
+        times = alone.of_each_beside(places, found)
         return [
             {
                 **{f"alone_s_{ab}": one.step_s[0] for ab, one in zip("ab", times, strict=True)},
                 **{f"step_s_{ab}": step_s for ab, step_s in zip("ab", found.step_s, strict=True)},
                 **{f"memory_bytes_{ab}": memory for ab, memory in zip("ab", found.memory_bytes, strict=True)},
-                **bench.cells(found, slot),
+                **bench.cells(found, slot, times),
             }
         ]
 
     known: Cells = {"gpu_type": bench.machine.gpu_type}
     for ab, side in (("a", a), ("b", b)):
         known |= {f"model_{ab}": side.model.name, f"batch_{ab}": side.setting.batch, f"parts_{ab}": side.setting.parts}
-    return Item(f"{_title(a)} beside {_title(b)}", [known], measured)
+    settings = (a.setting, b.setting)
+    return Item(f"{_title(a)} beside {_title(b)}", [known], measured, settings, lambda: 1 + alone.runs(places))
 
 
 def _title(side: _Side) -> str:

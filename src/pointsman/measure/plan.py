@@ -2,18 +2,16 @@
 
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from math import inf
 from statistics import median
 from typing import NamedTuple
 
-from pointsman.measure.machine import Machine, clock_mhz
 from pointsman.measure.messages import Setting
-from pointsman.measure.pool import Place, Pool
-from pointsman.measure.process import JobFailed, Slot
-from pointsman.measure.rounds import Limits, Measured, measure
-from pointsman.measure.rows import SAME, Row, RowFile
+from pointsman.measure.process import JobFailed, TimeIsOver
+from pointsman.measure.rows import Row, RowFile
 
 Cells = dict[str, object]
 Tell = Callable[[float, str], None]
@@ -26,7 +24,11 @@ class Item(NamedTuple):
     identities: Sequence[Cells]
     """The cells of each row that are known before it is measured."""
     measure: Callable[[], Sequence[Cells]]
-    """Measures the other cells of each; raises JobFailed."""
+    """Measures the other cells of each; raises JobFailed or TimeIsOver."""
+    settings: Sequence[Setting] = ()
+    """What is trained."""
+    runs: Callable[[], int] = lambda: 1
+    """How many times jobs are run for it, as far as that is known now."""
 
 
 @dataclass
@@ -41,69 +43,32 @@ class Outcome:
     """Rows among those kept that have failed."""
     failed: list[str] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
+    left_out_s: float = 0.0
+    """About how long what was left out takes."""
 
 
 class Budget:
-    """Time for a plan, which begins when this is made."""
+    """Time for a plan."""
 
-    def __init__(self, budget_s: float, usual_s: float) -> None:
-        """A time in seconds, and about how long an item takes, as far as that is known before any is measured."""
-        self._until_s = time.monotonic() + budget_s
-        self._usual_s = usual_s
-        self._spans_s: list[float] = []
+    def __init__(self, until_s: float = inf, run_s: float = 0.0) -> None:
+        """When the time is over, on the monotonic clock, and the least that a run of jobs takes; in seconds."""
+        self._until_s, self._run_s = until_s, run_s
+        self._seen_s: list[float] = []
 
-    def has_room(self) -> bool:
-        """Whether one more item is expected to fit. The first one says little: it starts processes."""
-        expected_s = median(self._spans_s[1:]) if len(self._spans_s) > 1 else self._usual_s
-        return time.monotonic() + expected_s <= self._until_s
+    def expect_s(self, runs: int) -> float:
+        """About how long runs take. The first ones say little: they start processes."""
+        return runs * (median(self._seen_s[1:]) if len(self._seen_s) > 1 else self._run_s)
+
+    def has_room(self, runs: int) -> bool:
+        """Whether this many runs are expected to fit."""
+        return time.monotonic() + self.expect_s(runs) <= self._until_s
 
     @contextmanager
-    def spent(self) -> Generator[None]:
-        """What is done meanwhile is an item."""
+    def spent(self, runs: int) -> Generator[None]:
+        """Count what is done meanwhile as this many runs."""
         begin_s = time.monotonic()
         yield
-        self._spans_s.append(time.monotonic() - begin_s)
-
-
-@dataclass
-class Bench:
-    """Where and how things are measured."""
-
-    pool: Pool
-    machine: Machine
-    limits: Limits
-    precision: str
-    _clock: dict[Slot, str] = field(default_factory=dict)
-
-    def about(self) -> dict[str, str]:
-        """The cells that all rows have in common."""
-        return {**self.machine.about(), "precision": self.precision}
-
-    def run(self, places: Sequence[Place]) -> Measured:
-        """Measure jobs that run at the same time; JobFailed if one cannot."""
-        slot = places[0][1]
-
-        def look() -> None:
-            self._clock[slot] = clock_mhz(self.machine, slot)
-
-        try:
-            return measure(self.pool.take(places), self.limits, look)
-        except JobFailed:
-            self.pool.drop()
-            raise
-
-    def cells(self, found: Measured, slot: Slot) -> Cells:
-        """What a row says of how it was measured."""
-        return {
-            "rounds": found.rounds,
-            "disturbed": found.disturbed,
-            "spread": found.spread,
-            "clock_mhz": self._clock.get(slot, ""),
-        }
-
-    def setting(self, place: str, batch: int, parts: int = 1) -> Setting:
-        """A training in the precision of this bench."""
-        return Setting(place, batch, parts, self.precision)
+        self._seen_s.append((time.monotonic() - begin_s) / runs)
 
 
 def work_off(
@@ -113,7 +78,8 @@ def work_off(
     budget: Budget,
     tell: Tell,
     *,
-    retry_failed: bool = False,
+    again: Callable[[Row], bool] = lambda row: False,
+    check: Callable[[Sequence[Setting]], None] = lambda settings: None,
 ) -> Outcome:
     """Measure each item that is not in the file yet, and write its rows at once.
 
@@ -121,37 +87,50 @@ def work_off(
         items: the plan, in order.
         file: rows that it has are kept.
         about: what all rows say of the machine.
-        budget: no item is begun that is expected to end after it.
+        budget: an item that is expected to end after it is not begun.
         tell: hears the share that is done, and what is being measured.
-        retry_failed: whether rows of failures are measured again.
+        again: which rows of the file are measured again.
+        check: is given all that will be trained, before anything is measured.
     """
     outcome = Outcome()
-    for done, item in enumerate(items):
+    known = [[row for identity in item.identities if (row := file.find(identity))] for item in items]
+    is_kept = [
+        len(rows) == len(item.identities) and not any(map(again, rows)) for item, rows in zip(items, known, strict=True)
+    ]
+    with suppress(TimeIsOver):
+        check([setting for item, kept in zip(items, is_kept, strict=True) if not kept for setting in item.settings])
+    for done, (item, rows, kept) in enumerate(zip(items, known, is_kept, strict=True)):
         tell(done / len(items), item.title)
-        same = {column: about[column] for column in SAME}
-        kept = [row for identity in item.identities if (row := file.find({**identity, **same}))]
-        if len(kept) == len(item.identities) and not (retry_failed and any(row["reason"] for row in kept)):
-            outcome.kept += len(kept)
-            outcome.failed_before += sum(bool(row["reason"]) for row in kept)
-            outcome.rows += kept
-            continue
-        if not budget.has_room():
-            outcome.left_out.append(item.title)
-            continue
-        with budget.spent():
-            rows = _measure(item, outcome)
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        file.add([{**about, **row, "measured_at": now} for row in rows])
-        outcome.rows += file.rows[-len(rows) :]
+        outcome.rows += rows if kept else _measure(item, rows, file, about, budget, outcome)
+        if kept:
+            outcome.kept += len(rows)
+            outcome.failed_before += sum(bool(row["reason"]) for row in rows)
     tell(1.0, "")
     return outcome
 
 
-def _measure(item: Item, outcome: Outcome) -> list[Cells]:
+def _measure(
+    item: Item, old: Sequence[Row], file: RowFile, about: Mapping[str, str], budget: Budget, outcome: Outcome
+) -> Sequence[Row]:
+    """The rows of an item, new ones if there is time; a failure replaces none that have times."""
+    runs, found = max(1, item.runs()), None
     try:
-        rows = [{**known, **found} for known, found in zip(item.identities, item.measure(), strict=True)]
+        if budget.has_room(runs):
+            with budget.spent(runs):
+                found = [{**known, **cells} for known, cells in zip(item.identities, item.measure(), strict=True)]
+    except TimeIsOver:
+        pass
     except JobFailed as failure:
         outcome.failed.append(f"{item.title}: {failure}")
-        return [{**known, "reason": str(failure)} for known in item.identities]
-    outcome.measured += len(rows)
-    return rows
+        if any(not row["reason"] for row in old):
+            return old
+        found = [{**known, "reason": str(failure)} for known in item.identities]
+    else:
+        outcome.measured += len(found or ())
+    if found is None:
+        outcome.left_out.append(item.title)
+        outcome.left_out_s += budget.expect_s(runs)
+        return old
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    file.add([{**about, **row, "measured_at": now} for row in found], instead_of=old)
+    return file.rows[-len(found) :]

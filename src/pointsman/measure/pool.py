@@ -1,8 +1,10 @@
 """The processes of jobs, kept from one measurement to the next: starting one takes seconds."""
 
 from collections.abc import Sequence
+from math import inf
 from typing import Self
 
+from pointsman.errors import UsageError
 from pointsman.measure.messages import Device, Setting
 from pointsman.measure.process import JobFailed, JobProcess, Slot
 
@@ -14,7 +16,7 @@ class Pool:
     """Processes of jobs. Those that a measurement does not need hold no memory of their device."""
 
     def __init__(self, deadline_s: float) -> None:
-        self._deadline_s = deadline_s
+        self._deadline_s, self._until_s = deadline_s, inf
         self._jobs: list[JobProcess] = []
         self.gradient_bytes: dict[str, int] = {}
         """Size of the gradients of each model that was prepared."""
@@ -50,6 +52,33 @@ class Pool:
         (job,) = self._match([(Setting("", 0), slot)])
         return job.describe()
 
+    def stop_at(self, until_s: float) -> None:
+        """From now on what waits for a job raises TimeIsOver at that time of the monotonic clock."""
+        self._until_s = until_s
+        for job in self._jobs:
+            job.until_s = until_s
+
+    def check(self, setting: Setting, slot: Slot) -> None:
+        """Build a training of the user's once. A lack of memory and a hang are left to the measurement.
+
+        Raises:
+            UsageError: the function is missing, fails, or returns something else.
+        """
+        (job,) = self._match([(setting, slot)])
+        job.release()
+        try:
+            job.prepare(setting, 0)
+            job.release()  # it was not warmed up
+        except JobFailed as failure:
+            self.drop()
+            if str(failure).startswith("crash"):
+                raise UsageError(f"{setting.model} cannot be trained: {failure}") from None
+
+    def start(self, slot: Slot) -> JobProcess:
+        """One more process."""
+        self._jobs.append(JobProcess(slot, self._deadline_s, self._until_s))
+        return self._jobs[-1]
+
     def drop(self) -> None:
         """End all processes: after a failure each begins anew."""
         for job in self._jobs:
@@ -74,8 +103,7 @@ class Pool:
                     found[i] = job
         for i, (_, slot) in enumerate(places):
             if i not in found:
-                found[i] = JobProcess(slot, self._deadline_s)
-                self._jobs.append(found[i])
+                found[i] = self.start(slot)
         return [found[i] for i in range(len(places))]
 
 

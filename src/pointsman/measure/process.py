@@ -7,6 +7,7 @@ import sys
 import tempfile
 import time
 from contextlib import suppress
+from math import inf
 from multiprocessing import Pipe
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,6 +22,10 @@ class JobFailed(Exception):
     """A job is of no more use; the text says why."""
 
 
+class TimeIsOver(Exception):
+    """There is no time left to wait for a job."""
+
+
 class Slot(NamedTuple):
     """Where a job runs."""
 
@@ -33,14 +38,15 @@ class Slot(NamedTuple):
 class JobProcess:
     """A process for one job after another on the same slot."""
 
-    def __init__(self, slot: Slot, deadline_s: float) -> None:
+    def __init__(self, slot: Slot, deadline_s: float, until_s: float = inf) -> None:
         """Start it.
 
         Args:
             slot: where it runs.
             deadline_s: it has failed if it does not answer within this many seconds.
+            until_s: nothing is waited for after that, on the monotonic clock; what waits raises TimeIsOver.
         """
-        self.slot, self._deadline_s = slot, deadline_s
+        self.slot, self._deadline_s, self.until_s = slot, deadline_s, until_s
         self.setting: messages.Setting | None = None
         self._pipe, theirs = Pipe()
         self._words = tempfile.TemporaryFile()  # noqa: SIM115 (closed by `close`)
@@ -120,7 +126,7 @@ class JobProcess:
         begin = time.monotonic()
         self._process.terminate()
         try:
-            self._process.wait(self._deadline_s)
+            self._process.wait(self._patience_s(self._deadline_s))
         except subprocess.TimeoutExpired:
             raise self._hung(self._deadline_s) from None
         stop_s = time.monotonic() - begin
@@ -147,7 +153,7 @@ class JobProcess:
 
     def _receive(self, within_s: float) -> Any:
         try:
-            if not self._pipe.poll(within_s):
+            if not self._pipe.poll(self._patience_s(within_s)):
                 raise self._hung(within_s)
             answer = self._pipe.recv()
         except (EOFError, OSError):
@@ -158,7 +164,12 @@ class JobProcess:
             raise UsageError(answer.text)
         raise JobFailed(f"{answer.cause}: {answer.text}")
 
-    def _hung(self, within_s: float) -> JobFailed:
+    def _patience_s(self, within_s: float) -> float:
+        return max(0.0, min(within_s, self.until_s - time.monotonic()))
+
+    def _hung(self, within_s: float) -> JobFailed | TimeIsOver:
+        if time.monotonic() >= self.until_s:
+            return TimeIsOver()
         return JobFailed(f"hang: no answer within {within_s:g} s")
 
     def _died(self) -> JobFailed:

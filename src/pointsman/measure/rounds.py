@@ -1,5 +1,6 @@
 """Rounds: jobs run at the same time for a while, and what is disturbed is measured again."""
 
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Final, NamedTuple, TypeVar
 
 from pointsman.measure.messages import Run, Steps
 from pointsman.measure.pool import name_job
-from pointsman.measure.process import JobFailed, JobProcess
+from pointsman.measure.process import JobFailed, JobProcess, TimeIsOver
 
 LEAST_STEPS: Final = 3
 T = TypeVar("T")
@@ -39,7 +40,9 @@ class Measured(NamedTuple):
     disturbed: int
     """Rounds that were repeated."""
     spread: float
-    """The largest distance of a step time from its median, as a share, over the rounds that count."""
+    """The largest distance of a step time from its median, or share of the cores that others took, over the rounds that
+    count.
+    """
 
 
 class Round(NamedTuple):
@@ -61,17 +64,28 @@ def measure(jobs: Sequence[JobProcess], limits: Limits, meanwhile: Callable[[], 
 
     Raises:
         JobFailed: a job has failed; the text says which, if there are several.
+        TimeIsOver: there is not enough for the rounds that are asked for, whether they agree or not.
     """
     seen: list[Round] = []
     calm: list[Round] = []
+    begin_s = time.monotonic()
     while len(calm) < limits.rounds and len(seen) < limits.most_rounds:
-        seen.append(_run_once(jobs, limits.round_s, (lambda: None) if seen else meanwhile))
+        try:
+            seen.append(_run_once(jobs, limits.round_s, (lambda: None) if seen else meanwhile))
+        except TimeIsOver:
+            if len(seen) < limits.rounds:
+                raise
+            break
         calm = calm_rounds(seen, limits.spread)
+        round_s = (time.monotonic() - begin_s) / len(seen)
+        if len(seen) < limits.rounds and time.monotonic() + (limits.rounds - len(seen)) * round_s > jobs[0].until_s:
+            raise TimeIsOver
     counted = calm if len(calm) >= limits.rounds else seen
     times = list(zip(*(each.step_s for each in counted), strict=True))
     medians = tuple(median(of_job) for of_job in times)
     memory = tuple(max(of_job) for of_job in zip(*(each.memory_bytes for each in seen), strict=True))
-    spread = max(abs(t / mid - 1) for of_job, mid in zip(times, medians, strict=True) for t in of_job)
+    spreads = [abs(t / mid - 1) for of_job, mid in zip(times, medians, strict=True) for t in of_job]
+    spread = max(*spreads, *(each.others for each in counted))
     return Measured(medians, memory, len(counted), len(seen) - len(calm), spread)
 
 
@@ -96,7 +110,7 @@ def _run_once(jobs: Sequence[JobProcess], round_s: float, meanwhile: Callable[[]
     steps = _each(jobs, JobProcess.stop)
     others_s = _busy_s(cores) - busy_s - sum(of_job.cpu_s for of_job in steps)
     span_s = max(of_job.ended[-1] for of_job in steps) - min(of_job.ended[0] for of_job in steps)
-    others = max(0.0, others_s / (len(cores) * span_s)) if cores else 0.0
+    others = min(max(0.0, others_s / (len(cores) * span_s)), 1.0) if cores else 0.0  # what counts them is coarse
     return Round(tuple(mean_step_s(steps)), tuple(of_job.memory_bytes for of_job in steps), others)
 
 

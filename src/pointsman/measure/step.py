@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from typing import Final
 
+from pointsman.measure.bench import Bench
 from pointsman.measure.names import Batches, Model
-from pointsman.measure.plan import Bench, Cells, Item
+from pointsman.measure.plan import Cells, Item
 from pointsman.measure.process import Slot
 from pointsman.speed.fitting.measurements import COLUMNS as READ
 from pointsman.speed.measured_rows import ABOUT
@@ -32,8 +33,10 @@ def items(bench: Bench, slot: Slot, models: Sequence[Model], batches: Batches, p
 
 
 def _item(bench: Bench, slot: Slot, model: Model, batch: int, parts: int) -> Item:
+    setting = bench.setting(model.place, batch, parts)
+
     def measured() -> list[Cells]:
-        found = bench.run([(bench.setting(model.place, batch, parts), slot)])
+        found = bench.run([(setting, slot)])
         (step_s,), (memory_bytes,) = found.step_s, found.memory_bytes
         return [
             {
@@ -47,4 +50,4 @@ def _item(bench: Bench, slot: Slot, model: Model, batch: int, parts: int) -> Ite
 
     known = {"model": model.name, "gpu_type": bench.machine.gpu_type, "gpus": 1, "nodes": 1}
     title = f"{model.name}, batch {batch}" + (f" in {parts} parts" if parts > 1 else "")
-    return Item(title, [{**known, "batch_per_gpu": batch, "parts": parts}], measured)
+    return Item(title, [{**known, "batch_per_gpu": batch, "parts": parts}], measured, [setting])

@@ -16,6 +16,8 @@ ABOUT: Final = (
     "measured_at",
 )  # fmt: skip
 """How a row was measured, as ``pointsman measure`` says it of every row. A row with a `reason` has failed."""
+ENVIRONMENT: Final = ("device", "driver", "versions", "mode", "precision")
+"""Columns in which rows of one GPU type agree: rows of one GPU type are fitted together."""
 
 
 class Columns(NamedTuple):
@@ -24,7 +26,7 @@ class Columns(NamedTuple):
     required: tuple[str, ...]
     optional: tuple[str, ...]
     about: tuple[str, ...] = ABOUT
-    """Allowed, and not read."""
+    """Allowed, and not fitted."""
 
 
 class Row:
@@ -85,7 +87,8 @@ def read_rows(path: str | Path, columns: Columns) -> list[Row]:
     """The rows of a CSV file with these columns; empty lines, and rows that say why they failed, are passed over.
 
     Raises:
-        InputError: it cannot be read, has no rows, or a column or a cell too many or too few.
+        InputError: it cannot be read, has no rows, a column or a cell too many or too few, or rows of one GPU type that
+            were measured in different environments.
     """
     with _open(path) as file:
         try:
@@ -97,7 +100,20 @@ def read_rows(path: str | Path, columns: Columns) -> list[Row]:
     measured = [row for row in rows if not row.has("reason")]
     if not measured:
         raise rows[0].wrong("no measurements: every row has a reason why it failed", "measure again")
+    _check_environments(measured)
     return measured
+
+
+def _check_environments(rows: Sequence[Row]) -> None:
+    first: dict[tuple[str, str], Row] = {}
+    for row in rows:
+        for column in filter(row.has, ENVIRONMENT):
+            other = first.setdefault((row.text("gpu_type"), column), row)
+            if row.text(column) != other.text(column):
+                raise row.wrong(
+                    f"{column} is {row.text(column)!r} here and {other.text(column)!r} on line {other.line}",
+                    "rows of one GPU type are fitted together; put those of each environment into a file of their own",
+                )
 
 
 def _open(path: str | Path) -> TextIO:

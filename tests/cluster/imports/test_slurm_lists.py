@@ -14,7 +14,7 @@ ClusterName=lab   # NodeName=not[1-9] Gres=gpu:a100:8
 Include /etc/slurm/more.conf
 NodeName=DEFAULT Sockets=2 CoresPerSocket=16 ThreadsPerCore=2 RealMemory=500000
 NodeName=a[1-3] Gres=gpu:nvidia_a100_80gb_pcie:4 \
-    Feature=big,ib
+    Feature=big,ib State=UNKNOWN
 NodeName=b1 CPUs=48 gres="gpu:a100_3g.20gb:4,gpu:a100:2" Feature=big State=DOWN
 NodeName=c[1-2] CPUs=8
 NodeSet=large Feature=big

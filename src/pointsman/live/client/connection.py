@@ -4,8 +4,9 @@ import json
 import os
 import socket
 import struct
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from pointsman.errors import BackendError, PointsmanError, UsageError
 
@@ -28,10 +29,13 @@ class NoDaemon(BackendError):
     """Nobody listens there."""
 
 
+_MACHINES: Final = Path("/var/lib/pointsman")
+
+
 def own_folder() -> Path:
     """Where a daemon of this user keeps its files by default."""
     if os.getuid() == 0:
-        return Path("/var/lib/pointsman")
+        return _MACHINES
     return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "pointsman"
 
 
@@ -48,6 +52,27 @@ def known_socket() -> Path:
     if named := os.environ.get(SOCKET):
         return Path(named)
     return own if (own := own_socket()).exists() else Path("/run/pointsman/api.sock")
+
+
+def known_folder() -> Path:
+    """Where the daemon that listens keeps its files; without one, where this user's own has kept them, or the
+    machine's.
+    """
+    with suppress(BackendError):
+        if folder := served_folder():
+            return folder
+    own = own_folder()
+    return _MACHINES if os.path.exists(_MACHINES / "store") and not os.path.exists(own / "store") else own
+
+
+def served_folder() -> Path | None:
+    """Where the daemon that listens keeps its files; None if it does not say.
+
+    Raises:
+        NoDaemon, BackendError, Refused: as `call`.
+    """
+    folder = call("GET", "/status").get("state")
+    return None if folder is None else Path(folder)
 
 
 def _connect(path: Path, timeout_s: float) -> socket.socket:

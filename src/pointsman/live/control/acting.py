@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from pointsman.live.backends.facts import AttemptId, Launch, Refused, Stop, Unsure
 from pointsman.live.backends.protocol import Backend
+from pointsman.live.control.reconcile import Change
 from pointsman.live.records.book import Attempt, Stage
 from pointsman.live.records.job import Job
 
@@ -28,6 +29,13 @@ class ToDo:
     ended: list[AttemptId] = field(default_factory=list)
     """Attempts of which the backend may forget all."""
     answers: list[Answer] = field(default_factory=list)
+
+    def add(self, change: Change) -> None:
+        """What an observation of one attempt asks for."""
+        if change.launch:
+            self.launches.append(change.attempt.id)
+        if change.stop:
+            self.stops.append(change.attempt.id)
 
     def act(self, backend: Backend, attempts: Mapping[AttemptId, Attempt], jobs: Mapping[int, Job]) -> None:
         """Have the backend do it; what it answers is heard at the next turn."""

@@ -29,6 +29,14 @@ class Discrepancies:
                 self._store.note_order(now_ms, -1, FOUND, shown or str(id_.job), f"attempt {id_.attempt} {said}")
         self._last = found
 
+    def note_came_again(self, shown: str, now_ms: int) -> None:
+        """A job came. Whether its id was another's, or its end is forgotten, is not known: it is a job like any."""
+        before = self._store.archive.last_job_shown_as(shown)
+        if before is not None:
+            with self._store.turn():
+                said = "is listed again as waiting, although it had ended: it counts as another job"
+                self._store.note_order(now_ms, -1, FOUND, shown, said)
+
 
 def contradictions(alive: Mapping[AttemptId, Attempt], news: News) -> Iterator[tuple[AttemptId, str]]:
     """What was seen of attempts, where `alive` are those in the book that have not ended, and what is done then."""

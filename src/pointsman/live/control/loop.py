@@ -9,13 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from pointsman.errors import RunError
-from pointsman.live.backends.facts import (
-    AttemptId,
-    Exit,
-    Observation,
-    Parts,
-    Unsure,
-)
+from pointsman.live.backends.facts import AttemptId, Observation, Parts, Unsure
 from pointsman.live.backends.protocol import Backend
 from pointsman.live.control.acting import ToDo
 from pointsman.live.control.alarms import Alarms
@@ -24,10 +18,10 @@ from pointsman.live.control.discrepancies import Discrepancies
 from pointsman.live.control.limits import Limits
 from pointsman.live.control.obeying import hold, obey
 from pointsman.live.control.orders import Order
+from pointsman.live.control.outcomes import carry_out, hear_answers, recall_faults, release_due
 from pointsman.live.control.promises import Promises
-from pointsman.live.control.reconcile import Change, Happened, News, node_changes, reconcile
+from pointsman.live.control.reconcile import Happened, News, node_changes, reconcile
 from pointsman.live.control.safety import BackOff, NodeFaults, Pauses
-from pointsman.live.control.starting import note_start, pause, recall_faults, release_due
 from pointsman.live.records.book import Attempt, Cause, Stage
 from pointsman.live.records.job import Job
 from pointsman.live.records.seat_records import keep_seats
@@ -36,14 +30,12 @@ from pointsman.live.world.checkpoint import PolicyFailed, checkpoint
 from pointsman.live.world.live_world import LiveWorld
 from pointsman.live.world.plan import Action
 from pointsman.policies.registry import FALLBACK, get_policy
-from pointsman.types import Event, JobState, NodeState, Reason, Told, Verb
+from pointsman.types import JobState, NodeState, Reason, Told, Verb
 
 TURNS, FEW, MOST_MS = 1000, 250, 300_000
 """The most turns between two checkpoints, unless they are few within `MOST_MS`: to replay few takes no time. A policy
 that forgets would not decide the same again: nothing of it is replayed.
 """
-SOON_MS = 60_000
-"""An attempt that is lost so soon after it began lets its job pause, as a start that fails does."""
 RELIEVED = "relieved_by"
 
 
@@ -76,6 +68,8 @@ class ControlLoop:
     _alive_of: dict[int, AttemptId] = field(default_factory=dict)
     """The attempt of each job that has one."""
     nodes: dict[str, NodeState] = field(default_factory=dict)
+    node_reasons: dict[str, str] = field(default_factory=dict)
+    """Why nodes are in the states in which they were seen last, where the backend says so."""
     _to_do: ToDo = field(default_factory=ToDo)
     _kept_ms: int = field(init=False)
     """When the last checkpoint was kept."""
@@ -113,7 +107,8 @@ class ControlLoop:
         if not (asked or news or self.due_ms <= now_ms):
             return []
         with self.store.turn():
-            self._hear_answers(now_ms)
+            hear_answers(self, self._to_do.answers, now_ms)
+            self._to_do.answers.clear()
             jobs = [self._submit(job, now_ms) for job in submitted]
             obey(self, orders, now_ms)
             self._take_in(self._news(seen, now_ms) if asked else news, now_ms)
@@ -125,13 +120,13 @@ class ControlLoop:
         self.act()
         return jobs
 
-    # -- what came in -------------------------------------------------------------------------------------
-
     def _observe(self) -> Observation | None:
         try:
-            return self.backend.observe()
+            seen = self.backend.observe()
         except Unsure:
             return None
+        self.node_reasons = {node.name: node.reason for node in seen.nodes}
+        return seen
 
     def _news(self, seen: Observation | None, now_ms: int) -> News:
         """What was seen against the book; nodes are as seen or wanted, or drained while ghosts are there."""
@@ -157,7 +152,7 @@ class ControlLoop:
     def withdraw(self, attempt: Attempt, cause: Cause, now_ms: int) -> None:
         """It is to stop, for its own job's sake."""
         self.tell(Happened(Told.WITHDRAW, attempt.id.job), now_ms)
-        self.keep(replace(attempt, stage=Stage.STOPPING, cause=cause, stopping_ms=now_ms, stop_ms=None))
+        self.keep(attempt.stopping(cause, now_ms))
         self._to_do.stops.append(attempt.id)
 
     def _meet_deadlines(self, now_ms: int) -> None:
@@ -169,30 +164,14 @@ class ControlLoop:
             self._tell_node(node, self.nodes.get(node, NodeState.UP), now_ms)  # so that the policy looks at all again
 
     def _limit_preemptions(self, now_ms: int) -> None:
-        if self.limits:
-            for job, is_pinned in [*self.limits.changes(self.world, self.store, self.jobs, now_ms)]:
-                self.tell(Happened(Told.PIN if is_pinned else Told.UNPIN, job), now_ms)
-
-    def _hear_answers(self, now_ms: int) -> None:
-        for answer in self._to_do.answers:
-            attempt = self.attempts.get(answer.id)
-            if attempt is None:
-                continue
-            if answer.refused is not None:
-                exit_ = Exit(ran=False, detail=answer.refused)
-                ended = replace(attempt, stage=Stage.ENDED, exit=exit_, ended_ms=now_ms)
-                refused = Change(ended, (Happened(Event.START_FAILED, attempt.id.job),))
-                self._carry_out(refused, now_ms, blames=False)
-            elif answer.stops:
-                self.keep(replace(attempt, stop_ms=now_ms))
-            elif attempt.stage == Stage.INTENDED:
-                self.keep(replace(attempt, stage=Stage.SENT, sent_ms=now_ms))
-        self._to_do.answers.clear()
+        for job, is_pinned in [*self.limits.changes(self.world, self.store, self.jobs, now_ms)] if self.limits else ():
+            self.tell(Happened(Told.PIN if is_pinned else Told.UNPIN, job), now_ms)
 
     def _take_in(self, news: News, now_ms: int) -> None:
         self.discrepancies.note(self.attempts, self.jobs, news, now_ms)
         for change in news.changes:
-            self._carry_out(change, now_ms)
+            self._to_do.add(change)
+            carry_out(self, change, now_ms)
         self._to_do.stops += [ghost.id for ghost in news.ghosts]
         self._to_do.ended = [*news.ended]
         for name, state in news.nodes.items():
@@ -204,27 +183,6 @@ class ControlLoop:
         node = self.node_names.index(name)
         self.store.note(now_ms, "node", node, int(state))
         self.world.tell_node(node, state, now_ms)
-
-    def _carry_out(self, change: Change, now_ms: int, *, blames: bool = True) -> None:
-        attempt = change.attempt
-        if attempt != self.attempts.get(attempt.id):
-            self.keep(attempt)
-        if change.launch:
-            self._to_do.launches.append(attempt.id)
-        if change.stop:
-            self._to_do.stops.append(attempt.id)
-        for happened in change.happened:
-            is_first = len(change.happened) > 1 and happened.kind == Event.STARTED
-            self.tell(happened, now_ms - is_first)  # events of one instant are applied by their kinds, ends first
-            if happened.kind == Event.START_FAILED:
-                pause(self, attempt, now_ms, blames=blames and self.backend.patience.blames)
-            elif happened.kind == Event.FAIL and now_ms - (attempt.started_ms or 0) < SOON_MS:
-                pause(self, attempt, now_ms, blames=False)
-            elif happened.kind == Event.STARTED:
-                note_start(self, attempt, now_ms)
-            elif happened.kind in (Event.FINISH, Event.CANCEL):
-                state = happened.state if happened.kind == Event.FINISH else JobState.CANCELLED
-                self.end(attempt.id.job, state, now_ms)
 
     def end(self, job: int, state: JobState, now_ms: int) -> None:
         """A job has ended."""
@@ -239,8 +197,6 @@ class ControlLoop:
         if shown := self.jobs[job].shown:
             return f"it is held by its user ('scontrol release {shown}')"
         return f"it is held by its user ('pointsman release {job}')"
-
-    # -- what is decided, and done ------------------------------------------------------------------------
 
     def decide(self, now_ms: int, since_ms: int = 0) -> None:
         """What the policy decides up to now is intended, and was not before `since_ms`."""
@@ -280,17 +236,14 @@ class ControlLoop:
     def _intend(self, action: Action) -> None:
         id_ = AttemptId(action.row, action.attempt)
         if action.verb == Verb.START:
-            attempt = Attempt(id_, self._name_nodes(action.parts), Stage.INTENDED, intended_ms=action.at_ms)
-            attempt = as_promised(attempt, self.jobs[action.row])
+            attempt = Attempt(id_, self._name_nodes(action.parts), Stage.INTENDED, action.at_ms)
+            attempt = attempt.as_promised(self.jobs[action.row])
             self.store.begin_attempt(attempt, Reason(action.reason).name)
             self.know(attempt)
             self._to_do.launches.append(id_)
         elif action.verb == Verb.PREEMPT and id_ in self.attempts:  # else its end was told a moment later
-            stopping = {"stage": Stage.STOPPING, "cause": Cause.PREEMPT, "stopping_ms": action.at_ms, "stop_ms": None}
-            self.keep(replace(self.attempts[id_], **stopping))
+            self.keep(self.attempts[id_].stopping(Cause.PREEMPT, action.at_ms))
             self._to_do.stops.append(id_)
-
-    # -- the book -----------------------------------------------------------------------------------------
 
     def tell(self, happened: Happened, now_ms: int) -> None:
         """The world hears of it in this turn."""
@@ -345,8 +298,3 @@ class ControlLoop:
             kept = checkpoint(self.world)
         self.store.keep_checkpoint(len(self.world.prepared.trace), kept)
         self._kept_ms, self._unkept = self.world.now_ms, 0
-
-
-def as_promised(attempt: Attempt, job: Job) -> Attempt:
-    """An attempt with what its job promises."""
-    return replace(attempt, requeues=job.requeues, zero_is_done=job.zero_is_done)

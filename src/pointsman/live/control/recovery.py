@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from pointsman.live.backends.protocol import Backend
-from pointsman.live.control.loop import RELIEVED, ControlLoop, as_promised
+from pointsman.live.control.loop import RELIEVED, ControlLoop
 from pointsman.live.records.store import Store
 from pointsman.live.world.checkpoint import OTHER_WORLD, NotAlike, identity, restore
 from pointsman.live.world.growing import grow
@@ -51,7 +51,7 @@ def going_on(
     loop.jobs_of.update(job.uid for job in loop.jobs.values())
     loop.nodes = {name: state for name, state in store.nodes().items() if name in node_names}
     for attempt in store.alive_attempts():
-        loop.know(as_promised(attempt, loop.jobs[attempt.id.job]))
+        loop.know(attempt.as_promised(loop.jobs[attempt.id.job]))
     return loop
 
 

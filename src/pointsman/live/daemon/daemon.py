@@ -268,7 +268,7 @@ class Daemon:
             loop.add_signal_handler(number, self.stop)
         while not self._stopping:
             await self._wait()
-            self.turn()
+            await self.take_turn()
             self.clock.heed_steps(self.store)
         self.loop.keep_all()
         self.close()
@@ -303,8 +303,17 @@ class Daemon:
             pass
         self._bell.clear()
 
-    def turn(self) -> None:
-        """All that was wanted and has happened since the last turn.
+    async def take_turn(self) -> None:
+        """A turn, and what is asked of the backend before it and after.
+
+        Raises:
+            Exception: as `turn`.
+        """
+        self.turn()
+
+    def turn(self, seen_ms: int | None = None) -> None:
+        """All that was wanted and has happened since the last turn; `seen_ms`: when the backend was looked at, if that
+        was before.
 
         Raises:
             Exception: it could not be kept, or the daemon has a fault; it must end.
@@ -314,7 +323,7 @@ class Daemon:
         try:
             with self.watched():
                 self._switch_as_asked(letters)
-                now_ms = self.clock.now_ms()  # what is seen from here on is of then
+                now_ms = self.clock.now_ms() if seen_ms is None else seen_ms  # what is seen from here on is of then
                 jobs, orders = self._bring()
                 if len(self.roster.numbers) > len(self.loop.world.prepared.trace):
                     self.grow()

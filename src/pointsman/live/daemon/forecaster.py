@@ -4,17 +4,17 @@ import asyncio
 import time
 import traceback
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Awaitable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
 from pointsman.errors import PointsmanError
 from pointsman.live.control.loop import RELIEVED
 from pointsman.live.daemon.daemon import Daemon, TooMany
 from pointsman.live.forecast.calibration import Start
 from pointsman.live.forecast.moment import Moment
-from pointsman.live.forecast.process import ForecastProcess
+from pointsman.live.forecast.process import FilesChanged, ForecastProcess
 from pointsman.live.forecast.whatif import Answer, Change
 from pointsman.live.records.book import Cause
 from pointsman.live.world.checkpoint import checkpoint
@@ -26,6 +26,7 @@ BUSY: Final = 0.1
 """Forecasts that nobody asked for take no more of the time than this."""
 FRESH_MS: Final = 10_000
 """Whoever asks is told what was foretold no longer ago than that."""
+_T = TypeVar("_T")
 _MOST_ASKING: Final = 2
 _ENDING: Final = (Cause.CANCEL, Cause.TIME_LIMIT)
 
@@ -53,6 +54,7 @@ class Forecaster:
         self._under_way: asyncio.Task[Foretold] | None = None
         self._asking: Counter[int] = Counter()
         """By user, questions that are being answered."""
+        self._has_told = False
 
     async def run(self) -> None:
         """Promise jobs that come when they will start."""
@@ -64,6 +66,8 @@ class Forecaster:
             if self.unpromised():
                 try:
                     await self.foretell()
+                except FilesChanged:
+                    return
                 except PointsmanError:
                     pass  # whoever asks is told
                 except Exception:  # of a policy in Python: the next time may be better
@@ -102,7 +106,7 @@ class Forecaster:
 
     async def _foretell(self) -> Foretold:
         began_s, policy = time.monotonic(), self._policy
-        foretold = Foretold(*await self._starting.starts(self._now))
+        foretold = Foretold(*await self._tell_of_change(self._starting.starts(self._now)))
         self._last, self._by, self._took_s = foretold, policy, time.monotonic() - began_s
         self._promise(foretold)
         return foretold
@@ -117,7 +121,7 @@ class Forecaster:
             raise TooMany(f"{_MOST_ASKING} questions of yours are being answered; ask again in a while")
         self._asking[uid] += 1
         try:
-            return await self._asked.what_if(self._now, change)
+            return await self._tell_of_change(self._asked.what_if(self._now, change))
         finally:
             self._asking[uid] -= 1
 
@@ -127,7 +131,18 @@ class Forecaster:
         Raises:
             UsageError: nothing can be foretold under this policy.
         """
-        return await self._asked.order(self._now)
+        return await self._tell_of_change(self._asked.order(self._now))
+
+    async def _tell_of_change(self, answering: Awaitable[_T]) -> _T:
+        """An answer; an alarm says once that there can be none until the daemon is started again."""
+        try:
+            return await answering
+        except FilesChanged as error:
+            if not self._has_told:
+                self._has_told = True
+                with self._daemon.store.turn():
+                    self._daemon.loop.alarms.sound(str(error), self._daemon.clock.now_ms())
+            raise
 
     def _now(self) -> Moment:
         loop, roster = self._daemon.loop, self._daemon.roster

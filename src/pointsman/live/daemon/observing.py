@@ -17,6 +17,7 @@ from pointsman.live.daemon.forecaster import Forecaster
 from pointsman.live.daemon.setting import OBSERVED, Setting
 from pointsman.live.daemon.slurm.instead import SUBMIT, refuse
 from pointsman.live.daemon.submission import Submission
+from pointsman.live.forecast.process import FilesChanged
 from pointsman.live.forecast.whatif import Change
 from pointsman.live.observe.advising import Advised, Adviser, hand_back, set_all
 from pointsman.live.observe.loop import ObservingLoop
@@ -152,6 +153,8 @@ class ObservingDaemon(Daemon):
             return ""
         try:
             order = await forecaster.order()
+        except FilesChanged:
+            return ""  # which is told
         except PointsmanError as error:
             return f"no order could be advised: {error}"
         waiting = [self.loop.waiting[row] for row in order if row in self.loop.waiting]
@@ -232,6 +235,8 @@ class ObservingDaemon(Daemon):
             return
         try:
             answer = await forecaster.what_if(Change(self.roster.deciding), _OURSELVES)
+        except FilesChanged:
+            return  # which is told
         except PointsmanError as error:
             self._alarm(f"it could not be worked out what the policy would change: {error}")
             return

@@ -40,7 +40,7 @@ async def _serve(setting: Setting, path: Path, operators: frozenset[int], ready:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # if it is ignored, nobody hears how a process ends
     sys.setswitchinterval(SWITCH_S)
     daemon = daemon_of(setting)
-    daemon.turn()
+    await daemon.take_turn()
     listening = _listening(path)
     ours = path.stat().st_ino
     forecaster = Forecaster(daemon)

@@ -201,7 +201,7 @@ class Views:
         for attempt in loop.attempts.values():
             for node, mask in attempt.parts:
                 used[node] += mask.bit_count()
-        known, reasons = self.daemon.store.nodes(), self.daemon.store.reasons_of_nodes()
+        known, reasons = self.daemon.store.nodes(), loop.node_reasons | self.daemon.store.reasons_of_nodes()
         types = [layout.gpu_types[kind] for kind in layout.node_gpu_type.tolist()]
         return [
             {
@@ -211,7 +211,7 @@ class Views:
                 "gpus": int(gpus),
                 "gpus_allocated": used[name],
                 "partitions": ",".join(sorted(partitions)),
-                "reason": reasons.get(name) or "",
+                "reason": reasons.get(name, ""),
             }
             for name, gpu_type, gpus, partitions in zip(
                 self.daemon.node_names, types, layout.node_gpus, layout.node_partitions, strict=True
@@ -235,6 +235,7 @@ class Views:
             "starting": stages.count(Stage.INTENDED) + stages.count(Stage.SENT),
             "stopping": stages.count(Stage.STOPPING),
             "turns": loop.turns,
+            "state": str(self.daemon.setting.folder.resolve()),
             "next_decision_s": self.unix_s(due_ms) if due_ms < NEVER_MS else None,
             "starts_promised": loop.promises.started,
             "starts_as_promised": loop.promises.kept,

@@ -35,15 +35,6 @@ class Watchdog:
         finally:
             self._began_s = None
 
-    @contextmanager
-    def aside(self) -> Generator[None]:
-        """Something else than a policy takes its time within a turn, which begins anew then."""
-        counts, self._began_s = self._began_s is not None, None
-        try:
-            yield
-        finally:
-            self._began_s = time.monotonic() if counts else None
-
     def close(self) -> None:
         """There are no more turns."""
         self._closed.set()

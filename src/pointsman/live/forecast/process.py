@@ -20,11 +20,21 @@ from pointsman.live.forecast.futures import likely_order, starts
 from pointsman.live.forecast.moment import Moment
 from pointsman.live.forecast.record import Record
 from pointsman.live.forecast.whatif import Answer, Change, stand_in, under, under_own_policy, what_if
+from pointsman.live.world.checkpoint import NotAlike
 
 _DIED: Final = "the process that looks ahead has died; ask again, and see the daemon's log"
+CHANGED: Final = (
+    "Pointsman's files have changed since the daemon was started, and nothing more is foretold: start it again; jobs "
+    "run on meanwhile"
+)
+_PACKAGE: Final = Path(__file__).parents[2]
 _ORDER: Final = "order"
 LONGEST_S: Final = 600.0
 """After which whoever asks is told that there is no answer."""
+
+
+class FilesChanged(BackendError):
+    """A new process would be of another version than the daemon."""
 
 
 class ForecastProcess:
@@ -35,6 +45,7 @@ class ForecastProcess:
         self._free = asyncio.Lock()
         self._process: BaseProcess | None = None
         self._closed = False
+        self._files = _stamp_of_files()
 
     async def begin(self) -> None:
         """It takes seconds to import what it needs."""
@@ -45,7 +56,8 @@ class ForecastProcess:
         """When each pending job starts, by its row, from a time on, ms. `now` is called once the process is free.
 
         Raises:
-            UsageError: nothing can be foretold under this policy. BackendError: the process has died.
+            UsageError: nothing can be foretold under this policy. BackendError: the process has died. FilesChanged: it
+                cannot begin.
         """
         return await self._ask(now, None)
 
@@ -62,7 +74,8 @@ class ForecastProcess:
         """The pending jobs of an observed world, by row, in the order in which its policy would start them.
 
         Raises:
-            UsageError: nothing can be foretold under this policy. BackendError: the process has died.
+            UsageError: nothing can be foretold under this policy. BackendError: the process has died. FilesChanged: it
+                cannot begin.
         """
         return await self._ask(now, _ORDER)
 
@@ -87,23 +100,31 @@ class ForecastProcess:
             self._begin_if_none()
             self._pipe.send((moment._replace(checkpoint=b""), change))
             self._pipe.send_bytes(moment.checkpoint)  # as it is, without a copy
-            return self._pipe.recv()
+            answer = self._pipe.recv()
+            return FilesChanged(CHANGED) if isinstance(answer, NotAlike) and self._are_files_changed() else answer
         except (EOFError, OSError):
             self._kill()
             if self._process is not None:
                 self._process.join()  # or it seems to be alive for a moment, and the next is asked of it
-            return BackendError("the daemon is stopping" if self._closed else _DIED)
+            if self._closed:
+                return BackendError("the daemon is stopping")
+            return FilesChanged(CHANGED) if self._are_files_changed() else BackendError(_DIED)
 
     def _begin_if_none(self) -> None:
         if self._closed:
             raise BackendError("the daemon is stopping")
         if self._process is None or not self._process.is_alive():
+            if self._are_files_changed():
+                raise FilesChanged(CHANGED)
             context = get_context("spawn")
             self._pipe, other = context.Pipe()
             process = context.Process(target=_serve, args=(other, self._cluster, self._store), daemon=True)
             process.start()
             other.close()
             self._process = process
+
+    def _are_files_changed(self) -> bool:
+        return self._files != _stamp_of_files()
 
     def close(self) -> None:
         """What is being answered remains without an answer."""
@@ -113,6 +134,12 @@ class ForecastProcess:
     def _kill(self) -> None:
         if self._process is not None:
             self._process.kill()
+
+
+def _stamp_of_files() -> int:
+    """Another one once a module of this package is another, or has been written again."""
+    found = (path.stat() for path in sorted(_PACKAGE.rglob("*.py")))
+    return hash(tuple((one.st_mtime_ns, one.st_size) for one in found))
 
 
 def _serve(pipe: Connection, cluster: Cluster, store: Path) -> None:

@@ -89,6 +89,7 @@ class ObservingLoop(ControlLoop):
         if seen is None:
             return []
         now_ms = max(now_ms, self.world.now_ms)
+        self.node_reasons = dict(seen.reasons)
         self._admit(seen.jobs.values())
         with self.store.turn():
             self._follow(seen, now_ms)

@@ -52,6 +52,8 @@ class SeenJob:
     ended: JobState | None = None
     """How it ended; None: it waits or runs."""
     end_unix_ms: int | None = None
+    is_gone: bool = False
+    """Whether it is not listed any more: how and when it ended is not known from that."""
 
     @property
     def waits(self) -> bool:
@@ -68,6 +70,8 @@ class Sight:
     unix_ms: int
     gpus: Mapping[str, int] = field(default_factory=dict)
     """Those that these nodes have."""
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    """Why these nodes take no jobs."""
     odd: tuple[str, ...] = ()
     """What a person should know of the scheduler, a sentence each."""
 

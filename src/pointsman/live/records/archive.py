@@ -75,13 +75,17 @@ def at_one_moment(store: Path) -> Generator[sqlite3.Connection]:
                 )
             yield connection
     except sqlite3.Error as error:
-        raise InputError(f"this is no store of live jobs: {error}", path=store, fix=_fix_of(store)) from None
+        raise _unreadable(store, error) from None
 
 
-def _fix_of(store: Path) -> str:
-    if not store.exists():
-        return "name the daemon's directory with --state"
-    return "name another file" if os.access(store, os.R_OK) else "only the user of the daemon can read it"
+def _unreadable(store: Path, error: sqlite3.Error) -> InputError:
+    if not os.path.exists(store):
+        return InputError(
+            "there is no database of a daemon", path=store, fix="name the daemon's directory with --state"
+        )
+    if not os.access(store, os.R_OK):
+        return InputError("this user may not read it", path=store, fix="run this as the daemon's user")
+    return InputError(f"this is no store of live jobs: {error}", path=store, fix="name another file")
 
 
 def read_only(store: Path) -> sqlite3.Connection:

@@ -1,9 +1,10 @@
 """What a daemon knows of its jobs' attempts, beside the world: the store keeps it, and `reconcile` reads it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from pointsman.live.backends.facts import AttemptId, Exit, Parts
+from pointsman.live.records.job import Job
 
 
 class Stage(StrEnum):
@@ -54,3 +55,11 @@ class Attempt:
     zero_is_done: bool = False
     requeues: bool = True
     """Whether its job waits again if the attempt is lost through no fault of its own."""
+
+    def as_promised(self, job: Job) -> "Attempt":
+        """With what its job promises."""
+        return replace(self, requeues=job.requeues, zero_is_done=job.zero_is_done)
+
+    def stopping(self, cause: Cause, at_ms: int) -> "Attempt":
+        """As it is once it was decided that it stops."""
+        return replace(self, stage=Stage.STOPPING, cause=cause, stopping_ms=at_ms, stop_ms=None)

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from pointsman.errors import UsageError
 from pointsman.measure.job.device import OnCpu, OnCuda
+from pointsman.measure.job.processor import cpu_s
 from pointsman.measure.job.steps import Step, gradient_bytes, make_step, save_and_load, write_checkpoint
 from pointsman.measure.messages import (
     ENOUGH,
@@ -94,7 +95,7 @@ class Job:
         """Step on until told to stop; say when `wanted` has been fulfilled."""
         step, wait, clock = self.step, self.device.wait, time.monotonic
         self.device.forget_peak()
-        cpu_s, ended = time.process_time(), [clock()]
+        begin_s, ended = cpu_s(), [clock()]
         until = ended[0] + wanted.seconds
         while ended[-1] < until or len(ended) <= wanted.steps:
             step()
@@ -106,7 +107,7 @@ class Job:
             wait()
             ended.append(clock())
         self.pipe.recv()
-        return Steps(ended, time.process_time() - cpu_s, self.device.peak_bytes())
+        return Steps(ended, cpu_s() - begin_s, self.device.peak_bytes())
 
     def run_until_terminated(self, path: str) -> None:
         """Step until SIGTERM, then write a checkpoint and exit."""

@@ -5,7 +5,7 @@ from typing import Final
 
 COMMAND: Final = (
     "sacct -aXPD -S START --format=JobID,JobIDRaw,Cluster,User,Account,Partition,QOS,State,Submit,Eligible,Start,End,"
-    "ElapsedRaw,TimelimitRaw,NNodes,AllocTRES,ReqTRES,NodeList,Restarts"
+    "ElapsedRaw,TimelimitRaw,NNodes,AllocTRES,ReqTRES,NodeList"
 )
 """What prints all that is read."""
 

@@ -18,6 +18,8 @@ CONF: Final = re.compile(
 """Lines that only ``slurm.conf`` has."""
 DOWN: Final = ("DOWN", "DRAIN", "FAIL", "MAINT", "NOT_RESPONDING", "INVAL", "UNKNOWN", "FUTURE")
 """Words in the state of a node that takes no jobs."""
+UNSAID: Final = "UNKNOWN"
+"""What slurm.conf has of a node of which it is not said; where nodes are listed, it is one that has not answered."""
 _SHOWN: Final = re.compile(r"\b(CPUTot|CPUAlloc|NodeHostName|CfgTRES)=")
 _FIELD: Final = re.compile(r'(\w+)=("[^"]*"|\S*)')
 _GOES_ON: Final = "\\"
@@ -74,7 +76,8 @@ def _machines(fields: Fields, line: int) -> list[Machine]:
     found = gres(fields.get("gres", ""), features)
     partitions = tuple(_split_list(fields.get("partitions", "")))
     cpus, sockets, memory = _cpus(fields), _number(fields, "sockets"), _number(fields, "realmemory")
-    down = is_down(fields.get("state", ""))
+    state = fields.get("state", "")
+    down = is_down(state) and ("cputot" in fields or state.upper() != UNSAID)
     return [
         Machine(name, found.gpus, cpus, sockets, memory, partitions, line=line, down=down, note=found.note)
         for name in hostlist.expand(fields["nodename"])

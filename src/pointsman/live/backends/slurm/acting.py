@@ -2,13 +2,11 @@
 to nodes by name. Slurm runs them, and enforces their time limits.
 """
 
-import re
-import secrets
 import time
 from collections import Counter
 from collections.abc import Generator, Iterable
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -28,27 +26,15 @@ from pointsman.live.backends.slurm.array_tasks import target_of, task_ids
 from pointsman.live.backends.slurm.as_facts import Mark, fact_of, node_fact
 from pointsman.live.backends.slurm.changes import RIGHTS, cancel, leave, let_start, move, requeue_and_hold
 from pointsman.live.backends.slurm.commands import Commands
+from pointsman.live.backends.slurm.handing_back import HandingBack
+from pointsman.live.backends.slurm.marks import Marks, Partitions
 from pointsman.live.backends.slurm.reader import Reader
 from pointsman.live.backends.slurm.records import SlurmJob, Snapshot
 
-_MARK: Final = re.compile(r"pointsman:(?P<store>[0-9a-f]+):(?P<job>\d+):(?P<attempt>\d+):(?P<restarts>\d+)")
-HAND_BACK_S: Final = 90.0
-"""For so long it is waited for jobs that are being requeued, when all are handed back."""
-QUIET_LOOKS: Final = 4
-CHANGING_S: Final = 5.0
+CHANGING_S: Final = 2.0
 """After changes have taken so long, the others wait for the next look."""
-_LOOK_S: Final = 0.5
 BAD_PLACE: Final = "BadConstraints"
 """Slurm's reason for a job that its nodes can never run, such as those that it excludes; it holds the job then."""
-
-
-@dataclass(frozen=True)
-class Partitions:
-    """Where jobs wait, and where they run."""
-
-    gate: str = "inbox"
-    """Its State is DOWN."""
-    target: str = "gpu"
 
 
 class SlurmBackend:
@@ -64,9 +50,7 @@ class SlurmBackend:
         self.patience = Patience(start_ms=120_000, lost_ms=60_000, stop_ms=120_000, blames=False)
         self._commands = commands or Commands()
         self._reader = Reader(self._commands)
-        self._store = _name_of(folder / "slurm-mark")
-        self._launched: dict[str, Mark] = {}
-        self._recalled: dict[str, AttemptId] = {}
+        self._marks = Marks(folder, partitions)
         self._ahead: Snapshot | Unsure | None = None
         """What was seen of which is not observed yet, or why nothing was."""
         self._marked: list[tuple[Mark, SlurmJob]] = []
@@ -77,6 +61,8 @@ class SlurmBackend:
         """Why a change was not made that a person may have to mend."""
         self._changing_s = 0.0
         """How long changes have taken since then."""
+        self.is_behind = False
+        """Whether changes wait for the next look, because others have taken so long."""
         self._passed: set[str] = set()
         """Jobs without GPUs that are left to Slurm."""
         self._lost: set[str] = set()
@@ -87,7 +73,15 @@ class SlurmBackend:
     @property
     def store(self) -> str:
         """The name of the store, which marks have."""
-        return self._store
+        return self._marks.store
+
+    def remember(self, id_: str, attempt: AttemptId) -> None:
+        """Another process has launched a job, which is known even if its mark is gone."""
+        self._marks.remember(id_, attempt)
+
+    def together(self) -> AbstractContextManager[None]:
+        """Many changes are made at once meanwhile, by one thread."""
+        return self._commands.together()
 
     def describe(self) -> Cluster:
         return self.cluster
@@ -96,7 +90,7 @@ class SlurmBackend:
         """What is observed next, so that jobs that have come and what became of others are heard in one turn; None if
         Slurm does not answer.
         """
-        self._changing_s, self.trouble = 0.0, ""
+        self._changing_s, self.is_behind, self.trouble = 0.0, False, ""
         try:
             self._ahead = self._reader.look([job.number for _, job in self._marked])
         except (Unsure, PointsmanError) as error:  # it may pass: commands are being replaced, rights are given
@@ -113,6 +107,7 @@ class SlurmBackend:
             Unsure: it has.
         """
         if self._changing_s > CHANGING_S:
+            self.is_behind = True
             raise Unsure("Slurm is slow: the next look comes first")
         begun_s = time.monotonic()
         try:
@@ -131,37 +126,15 @@ class SlurmBackend:
         assert seen is not None
         if isinstance(seen, Unsure):
             raise seen
-        self._recall_marks(seen.jobs)
-        self._marked = [(mark, job) for job in seen.jobs if (mark := self.mark_of(job)) is not None]
+        self._marks.recall(seen.jobs)
+        self._marked = [(mark, job) for job in seen.jobs if (mark := self._marks.of(job)) is not None]
         self._lost |= {job.id for _, job in self._marked if job.state == "NODE_FAIL"}
         self._living = {id_: job for job in seen.jobs if job.phase != Phase.ENDED for id_ in task_ids(job.id)}
         ours = self._gpus_in_use()
-        facts = tuple(fact_of(mark, job, is_back=self.is_at_gate(job)) for mark, job in self._marked)
+        facts = tuple(fact_of(mark, job, is_back=self.partitions.has_at_gate(job)) for mark, job in self._marked)
         listed = {node.name: node for node in seen.nodes}
         nodes = tuple(node_fact(name, gpus, listed.get(name), ours[name]) for name, gpus in self._declared.items())
         return Observation(facts, nodes, seen.complete, round(1000 * seen.unix_s))
-
-    def remember(self, id_: str, attempt: AttemptId) -> None:
-        """Another process has launched a job, which is known even if its mark is gone: how often it had been requeued
-        before is not known then, and is taken to be as often as when it is seen first.
-        """
-        self._recalled[id_] = attempt
-
-    def _recall_marks(self, jobs: Iterable[SlurmJob]) -> None:
-        for job in jobs if self._recalled else ():
-            if (attempt := self._recalled.pop(job.id, None)) is not None:
-                self._launched.setdefault(job.id, Mark(attempt, job.restarts))
-
-    def mark_of(self, job: SlurmJob) -> Mark | None:
-        """That of the attempt for which a job was launched last; None if it never was, or by another store."""
-        found = _MARK.fullmatch(job.admin_comment)
-        if found is None or found["store"] != self._store:
-            return None if self.is_at_gate(job) else self._launched.get(job.id)
-        return Mark(AttemptId(int(found["job"]), int(found["attempt"])), int(found["restarts"]))
-
-    def is_at_gate(self, job: SlurmJob) -> bool:
-        """Whether a job waits to be launched."""
-        return job.phase == Phase.ACCEPTED and job.partitions == (self.partitions.gate,)
 
     def _gpus_in_use(self) -> Counter[str]:
         """How many GPUs of each node our jobs have, or may have by now: nodes are asked a moment after jobs."""
@@ -176,7 +149,7 @@ class SlurmBackend:
 
     def launch(self, launch: Launch) -> None:
         (id_,) = launch.command
-        if any(mark.attempt == launch.id and not self.is_at_gate(job) for mark, job in self._marked):
+        if any(mark.attempt == launch.id and not self.partitions.has_at_gate(job) for mark, job in self._marked):
             return  # it is there, or has ended
         with self._change():
             self._launch(launch, id_)
@@ -184,9 +157,9 @@ class SlurmBackend:
     def _launch(self, launch: Launch, id_: str) -> None:
         job = self._job(id_)
         mark = Mark(launch.id, job.restarts)
-        comment = f"pointsman:{self._store}:{launch.id.job}:{launch.id.attempt}:{job.restarts}"
+        comment = self._marks.comment(mark)
         launched = mark, replace(job, partitions=(self.partitions.target,), admin_comment=comment)
-        before, self._launched[id_] = self._launched.get(id_), mark
+        before = self._marks.put(id_, mark)
         self._marked.append(launched)  # it may be there from now on, even if no answer comes
         try:
             move(self._commands, id_, self.partitions.target, [node for node, _ in launch.parts], comment)
@@ -194,21 +167,14 @@ class SlurmBackend:
             if self._was_moved(id_, mark):  # by a request of which no answer came
                 return
             self._marked.remove(launched)
-            self._take_mark(id_, before)
+            self._marks.put(id_, before)
             raise
         if job.priority == 0 or job.restarts > 0:
             let_start(self._commands, replace(job, id=id_))
 
     def _was_moved(self, id_: str, mark: Mark) -> bool:
         job = self._reader.job(id_)
-        return self.mark_of(job) == mark and not self.is_at_gate(job)
-
-    def _take_mark(self, id_: str, mark: Mark | None) -> None:
-        """A job has the mark that it had before."""
-        if mark is None:
-            del self._launched[id_]
-        else:
-            self._launched[id_] = mark
+        return self._marks.of(job) == mark and not self.partitions.has_at_gate(job)
 
     def _job(self, id_: str) -> SlurmJob:
         """As it was seen last.
@@ -246,7 +212,7 @@ class SlurmBackend:
 
     def pass_on(self, jobs: Iterable[SlurmJob]) -> None:
         """Jobs at the gate that take no GPUs are Slurm's to start, in its own order."""
-        here = {job.id for job in jobs if self.is_at_gate(job) and job.gpus.total == 0}
+        here = {job.id for job in jobs if self.partitions.has_at_gate(job) and job.gpus.total == 0}
         self._passed &= here
         for id_ in here - self._passed:
             with suppress(Unsure):
@@ -266,7 +232,7 @@ class SlurmBackend:
     def keep_at_gate(self) -> None:
         """What was requeued by others, be it because its node died, is not Slurm's to start again."""
         for mark, job in self._marked:
-            waits = job.phase == Phase.ACCEPTED and job.priority > 0 and not self.is_at_gate(job)
+            waits = job.phase == Phase.ACCEPTED and job.priority > 0 and not self.partitions.has_at_gate(job)
             if waits and job.restarts > mark.restarts:
                 with suppress(Refused, Unsure), self._change():
                     move(self._commands, job.id, self.partitions.gate, [], job.admin_comment)
@@ -278,50 +244,10 @@ class SlurmBackend:
         Raises:
             Unsure: Slurm does not answer.
         """
-        until_s = time.monotonic() + HAND_BACK_S
-        quiet = 0
-        while True:  # until nothing is left in several looks: what was asked last may not show yet
-            jobs = self._reader.look().jobs
-            left = [job for job in jobs if self._waits_for_us(job)]
-            failed = {job.id: said for job in left if (said := self._hand_back(job)) is not None}
-            stopping = [job.id for job in jobs if job.phase == Phase.RUNNING and self._is_requeued(job)]
-            quiet = 0 if left or stopping else quiet + 1
-            if quiet == QUIET_LOOKS or time.monotonic() > until_s:
-                return [f"{id_} ({said})" for id_, said in failed.items()] + [f"{id_} (it stops)" for id_ in stopping]
-            time.sleep(_LOOK_S)
-
-    def _waits_for_us(self, job: SlurmJob) -> bool:
-        return job.phase == Phase.ACCEPTED and (self.mark_of(job) is not None or self.is_at_gate(job))
-
-    def _hand_back(self, job: SlurmJob) -> str | None:
-        """Why a job that waits could not be handed back."""
-        try:
-            was_requeued = self._is_requeued(job)
-            if self.mark_of(job) is None:
-                leave(self._commands, target_of(job.id), self.partitions.target)
-            else:
-                move(self._commands, job.id, self.partitions.target, [], "")
-            if was_requeued and job.priority == 0:
-                let_start(self._commands, job)
-        except (Refused, Unsure) as error:
-            return str(error)
-        self._launched.pop(job.id, None)
-        return None
-
-    def _is_requeued(self, job: SlurmJob) -> bool:
-        """Whether the attempt for which a job was launched last is over, and it waits again or will."""
-        mark = self.mark_of(job)
-        return mark is not None and job.restarts > mark.restarts
+        return HandingBack(self._commands, self.partitions, self._marks).run()
 
     def progress(self, job: int) -> float | None:
         return None
 
     def close(self) -> None:
         """There is nothing to let go of."""
-
-
-def _name_of(place: Path) -> str:
-    """A name of a store that no other has."""
-    if not place.exists():
-        place.write_text(secrets.token_hex(4))
-    return place.read_text().strip()

@@ -28,7 +28,7 @@ def node_fact(name: str, declared: int, node: SlurmNode | None, ours: int) -> No
         return NodeFact(name, NodeState.DRAIN, f"it has {gpus} GPUs, not {declared}")
     if node.state == NodeState.UP and node.gpus_in_use > ours:
         return NodeFact(node.name, NodeState.DRAIN, "jobs of others have GPUs there")
-    return NodeFact(node.name, node.state, node.reason)
+    return NodeFact(node.name, node.state, node.why)
 
 
 def fact_of(mark: Mark, job: SlurmJob, *, is_back: bool) -> AttemptFact:

@@ -12,7 +12,7 @@ from pointsman.live.backends.slurm.records import SlurmJob
 _TOO_LATE: Final = ("already completed", "already finished", "invalid job id", "job is no longer pending")
 _DENIED: Final = ("access/permission denied", "operation denied", "user not permitted", "invalid user")
 _IMPOSSIBLE: Final = ("invalid node name", "invalid partition", "node configuration is not available", "job is pending")
-RIGHTS: Final = "run the daemon as root, as SlurmUser or as an operator of Slurm"
+RIGHTS: Final = "run the daemon as SlurmUser, or as an operator (to advise) or administrator (to act) of Slurm"
 _SOME_DONE: Final = ": no error"
 
 

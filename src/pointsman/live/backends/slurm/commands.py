@@ -2,22 +2,23 @@
 
 import os
 import shutil
-import signal
 import subprocess
 import time
 from collections import deque
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from subprocess import DEVNULL, PIPE
 from typing import Final
 
 from pointsman.errors import BackendError, UsageError
 from pointsman.live.backends.facts import Unsure
+from pointsman.live.backends.slurm.console import Console, kill_group
 
 KEPT: Final = ("PATH", "SLURM_CONF", "SLURM_JWT", "HOME", "TZ", "LD_LIBRARY_PATH")
 """What commands get of our environment: others, such as SQUEUE_STATES, change their answers."""
-PLAIN: Final = {"LC_ALL": "C", "SLURM_TIME_FORMAT": "%s", "SLURM_BITSTR_LEN": "0"}
-"""Times in seconds since 1970, and lists of array tasks in full."""
+PLAIN: Final = {"LC_ALL": "C", "INPUTRC": os.devnull, "SLURM_TIME_FORMAT": "%s", "SLURM_BITSTR_LEN": "0"}
+"""Times in seconds since 1970, lists of array tasks in full, and no keys of users that mean something else."""
 RPCS: Final = {
     "squeue": 2, "squeue --json": 1, "sinfo": 2, "scontrol show config": 2, "scontrol show job": 2,
     "scontrol show node": 2, "scontrol show partition": 1, "sacct": 0,
@@ -66,6 +67,7 @@ class Commands:
         self._environment = {name: given[name] for name in KEPT if name in given} | PLAIN
         self._asked: dict[str, deque[float]] = {}
         self._took_s: dict[str, float] = {}
+        self._console: Console | None = None
 
     def ask(self, *command: str) -> Answer:
         """The answer of a command that reads, and must succeed.
@@ -88,7 +90,7 @@ class Commands:
         begun_s = time.monotonic()
         self._asked.setdefault(kind, deque()).append(begun_s)
         try:
-            code, out, errors = self._run_alone(command)
+            code, out, errors = self._answer(command)
         finally:
             self._took_s[kind] = time.monotonic() - begun_s
         printed = " ".join(errors.decode("utf-8", "replace").split())
@@ -105,7 +107,30 @@ class Commands:
             for kind, times in self._asked.items()
         }
 
-    def _run_alone(self, command: tuple[str, ...]) -> tuple[int, bytes, bytes]:
+    @contextmanager
+    def together(self) -> Generator[None]:
+        """Changes by `scontrol` share one process meanwhile, by one thread."""
+        self._console = Console(lambda: self._start("scontrol", stdin=PIPE, stdout=DEVNULL), self._timeout_s)
+        try:
+            yield
+        finally:
+            self._console.close()
+            self._console = None
+
+    def _answer(self, command: tuple[str, ...]) -> tuple[int, bytes, bytes]:
+        if self._console is not None and (errors := self._console.change(command)) is not None:
+            return int(errors != b""), b"", errors
+        process = self._start(*command, stdin=DEVNULL, stdout=PIPE)
+        try:
+            out, errors = process.communicate(timeout=self._timeout_s)
+        except subprocess.TimeoutExpired:
+            raise Unsure(f"{kind_of(command)} gave no answer in {self._timeout_s:g} s") from None
+        finally:
+            if process.returncode is None:
+                kill_group(process)
+        return process.returncode, out, errors
+
+    def _start(self, *command: str, stdin: int, stdout: int) -> "subprocess.Popen[bytes]":
         """In a process group of its own, which is killed whole if it takes too long."""
         program = shutil.which(command[0], path=self._environment.get("PATH"))
         if program is None:
@@ -114,21 +139,12 @@ class Commands:
                 "(Debian, Ubuntu: apt-get install slurm-client), or add their folder to PATH"
             )
         try:
-            process = subprocess.Popen(
-                [program, *command[1:]], env=self._environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE, start_new_session=True,
+            return subprocess.Popen(
+                [program, *command[1:]], bufsize=0, env=self._environment, stdin=stdin, stdout=stdout, stderr=PIPE,
+                start_new_session=True,
             )  # fmt: skip
         except OSError as error:  # half installed, no memory, no process to be had
             raise Unsure(f"{kind_of(command)} cannot be started: {error.strerror}") from None
-        with process:
-            try:
-                out, errors = process.communicate(timeout=self._timeout_s)
-            except subprocess.TimeoutExpired:
-                raise Unsure(f"{kind_of(command)} gave no answer in {self._timeout_s:g} s") from None
-            finally:
-                if process.returncode is None:
-                    _kill_group(process.pid)
-        return process.returncode, out, errors
 
 
 def kind_of(command: tuple[str, ...]) -> str:
@@ -138,11 +154,6 @@ def kind_of(command: tuple[str, ...]) -> str:
     if program == "scontrol":
         return " ".join((program, *words[: 2 if words[:1] == ["show"] else 1]))
     return f"{program} --json" if "--json" in rest else program
-
-
-def _kill_group(pid: int) -> None:
-    with suppress(ProcessLookupError):
-        os.killpg(pid, signal.SIGKILL)
 
 
 def _failure(command: tuple[str, ...], answer: Answer) -> Exception:

@@ -5,7 +5,6 @@ first look, now and then, after trouble, and where a job is missing. The details
 GPUs, are asked when it is first seen waiting and first seen with nodes: two requests a job, or one for all.
 """
 
-import os
 import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
@@ -31,9 +30,8 @@ from pointsman.live.backends.slurm.records import (
     SlurmPartition,
     Snapshot,
 )
+from pointsman.live.backends.slurm.rights import check_sees_all
 
-HIDING: Final = ("jobs", "nodes", "partitions", "all")
-"""Words of PrivateData by which users do not see everything."""
 _NO_ACCOUNTS: Final = "accounting storage is disabled"
 
 
@@ -118,13 +116,13 @@ class Reader:
         """
         return read_job(self._commands.ask("scontrol", "--local", "-d", "show", "job", str(id_)).text)
 
-    def ended(self, numbers: Collection[int]) -> list[EndedRun] | None:
+    def ended(self, ids: Collection[str]) -> list[EndedRun] | None:
         """The runs of these jobs, as the accounts have them; None if no accounts are kept.
 
         Raises:
             Unsure: no answer.
         """
-        command = ("sacct", *OPTIONS, f"--jobs={','.join(map(str, numbers))}")
+        command = ("sacct", *OPTIONS, f"--jobs={','.join(ids)}")
         answer = self._commands.run(*command)
         if _NO_ACCOUNTS in answer.errors.casefold():
             return None
@@ -161,19 +159,15 @@ class Reader:
         old = time.monotonic() > self._asked_s + self._habits.config_s
         if self._controller is None or old or self._troubled or at_once:
             asked_s = time.monotonic()
-            self._controller = read_controller(self._commands.ask("scontrol", "--local", "show", "config").text)
-            self._clock.hear(self._controller, asked_s)
-            self._asked_s = time.monotonic()
+            controller = read_controller(self._commands.ask("scontrol", "--local", "show", "config").text)
+            self._clock.hear(controller, asked_s)
+            check_sees_all(self._commands, controller)
+            self._controller, self._asked_s = controller, time.monotonic()
         return self._controller
 
     def _doubts(self, controller: Controller) -> Iterator[str]:
         if (up_s := self._clock.up_s()) < self._habits.settled_s:
             yield f"the controller booted {up_s:.0f} s ago, and may have forgotten jobs"
-        if {*controller.private} & {*HIDING} and os.getuid() not in (0, controller.slurm_uid):
-            yield (
-                f"PrivateData={','.join(controller.private)} hides what other users have; run the daemon as root or as "
-                "SlurmUser"
-            )
 
     # -- details ------------------------------------------------------------------------------------------
 

@@ -113,6 +113,11 @@ class SlurmNode:
     used_indexes: tuple[int, ...] | None = None
     partitions: tuple[str, ...] = ()
 
+    @property
+    def why(self) -> str:
+        """Why it takes no jobs: the Reason that somebody or Slurm gave, else its states."""
+        return "" if self.state == NodeState.UP else self.reason or "+".join(self.words).lower()
+
 
 @dataclass(frozen=True)
 class SlurmPartition:
@@ -150,6 +155,8 @@ class Controller:
     """The uid of SlurmUser."""
     private: tuple[str, ...] = ()
     """PrivateData: what users see only of their own."""
+    has_accounts: bool = False
+    """Whether slurmdbd knows its users, and may give them rights."""
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,7 @@
 import asyncio
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Final
 
@@ -20,7 +19,7 @@ from pointsman.live.backends.slurm.records import SlurmJob, Snapshot
 from pointsman.live.control.loop import ControlLoop
 from pointsman.live.control.orders import Changed, JobOrder, Order, UserOrder, Verb
 from pointsman.live.daemon.daemon import Daemon
-from pointsman.live.daemon.setting import ACTED, PARTITIONS, Setting
+from pointsman.live.daemon.setting import ACTED, PARTITIONS
 from pointsman.live.daemon.slurm.check import faults_of
 from pointsman.live.daemon.slurm.instead import SUBMIT, refuse
 from pointsman.live.daemon.submission import Submission
@@ -49,12 +48,12 @@ class ActingLoop(ControlLoop):
     reasons: Mapping[int, str] = {}
     """Slurm's words for why jobs cannot start yet."""
 
-    aside: Callable[[], AbstractContextManager[None]] = nullcontext
-    """While Slurm is asked, no policy decides."""
-
     def act(self) -> None:
-        with self.aside():
-            super().act()
+        """Nothing yet: Slurm is asked after the turn."""
+
+    def carry_out(self) -> None:
+        """What was intended, and is kept, is done; meanwhile there is no turn."""
+        super().act()
 
     def why_held(self, job: int) -> str:
         reason = self.reasons.get(job, "")
@@ -68,14 +67,16 @@ class ActingDaemon(Daemon):
     Loop = ActingLoop
     loop: ActingLoop  # ty: ignore
 
-    def __init__(self, setting: Setting) -> None:
-        super().__init__(setting)
-        self.loop.aside = self._watchdog.aside
-
     def _recover(self) -> None:
         super()._recover()
         self.slurm: SlurmBackend = self.backend  # ty: ignore
         self._sighting, self._hands_back = Sighting(), False
+        self._asking = asyncio.Lock()
+        """Slurm is asked by one thread at a time."""
+        self._snapshot: Snapshot | None = None
+        """What Slurm listed last, if it answered."""
+        self._odd: list[SlurmJob] = []
+        """Jobs that it could not start."""
         self._rows: dict[str, int] = {}
         """Our numbers of the jobs that have not ended, by their keys."""
         self._sighting.recall(self.store.keys_since(self.loop.world.now_ms - LATELY_MS))
@@ -109,7 +110,8 @@ class ActingDaemon(Daemon):
         """
         self._hands_back = True
         try:
-            failed = await asyncio.to_thread(self.slurm.hand_back)
+            async with self._asking:
+                failed = await asyncio.to_thread(self.slurm.hand_back)
         except Unsure as error:
             raise BackendError(f"nothing is handed back: {error}") from None
         if failed:
@@ -122,7 +124,7 @@ class ActingDaemon(Daemon):
     def _why_left(self, job: SlurmJob) -> str:
         if job.id in self._sighting.without_gpus:
             return "has no GPUs, and is left to Slurm"
-        if not self.slurm.is_at_gate(job):
+        if not self.slurm.partitions.has_at_gate(job):
             return f"is in partition {','.join(job.partitions)}: only jobs at the gate, {self._gate}, are started here"
         stays = [why for key, (_, why) in self._left_out.items() if is_named(key.rpartition("@")[0], job.id)]
         return stays[-1] if stays else "has just come to the gate"
@@ -131,17 +133,38 @@ class ActingDaemon(Daemon):
     def _gate(self) -> str:
         return self.slurm.partitions.gate
 
-    def turn(self) -> None:
-        if not self._hands_back:
-            super().turn()
+    async def take_turn(self) -> None:
+        """Slurm is asked beside the daemon's thread, which answers users meanwhile: it may be slow, or hang."""
+        async with self._asking:
+            if self._hands_back:
+                return await asyncio.sleep(self.setting.poll_s)
+            seen_ms = self.clock.now_ms()
+            await asyncio.to_thread(self._look)
+            if not self._hands_back:
+                self.turn(seen_ms)
+                await asyncio.to_thread(self._carry_out)
+        if self.slurm.is_behind:
+            self._bell.set()
+
+    def _look(self) -> None:
+        """What Slurm lists, after which jobs that must wait do."""
+        self._snapshot, self._odd = self.slurm.look(), []
+        if self._snapshot is not None:
+            with self.slurm.together():
+                self.slurm.keep_at_gate()
+                self.slurm.pass_on(self._snapshot.jobs)
+                self._odd = self.slurm.take_back()
+
+    def _carry_out(self) -> None:
+        with self.slurm.together():
+            self.loop.carry_out()
 
     def _bring(self) -> tuple[list[Job], list[Order]]:
         """Jobs that have come to the gate, and what their users did with those that wait."""
-        with self._watchdog.aside():
-            snapshot = self._look()
-        if snapshot is None:
+        self._tell_of_look()
+        if self._snapshot is None:
             return [], []
-        sight = self._sighting.sight(snapshot)
+        sight = self._sighting.sight(self._snapshot)
         if changed := describe_changes(sight.gpus, self.loop.world, self.node_names):
             self._alarm(changed)
         seen = sight.jobs.values()
@@ -149,20 +172,21 @@ class ActingDaemon(Daemon):
         self.loop.reasons = {self._rows[one.key]: one.held for one in seen if one.held and one.key in self._rows}
         new = [one for one in seen if one.key not in self._rows and self._waits_at_gate(one)]
         jobs = [job for one in new if (job := self._job_of(one)) is not None]
+        for job in jobs:
+            self.loop.discrepancies.note_came_again(job.shown, self.clock.now_ms())
         orders: list[Order] = [changed for one in seen if (changed := self._change(one)) is not None]
         return jobs, orders + [order for one in seen if (order := self._wish(one)) is not None]
 
-    def _look(self) -> Snapshot | None:
-        """What Slurm lists, after which jobs that must wait do; None if it does not answer."""
-        snapshot = self.slurm.look()
+    def _tell_of_look(self) -> None:
+        """Alarms of what hinders jobs, each once."""
         now_s = time.monotonic()
-        if snapshot is None:
+        if self._snapshot is None:
             if now_s - self._seen_s > TROUBLE_S:
                 self._outage = f"no job can start: {self.slurm.trouble}"
                 self._alarm(self._outage)
-            return None
-        self._seen_s, self._listed = now_s, snapshot.jobs
-        faults = {*faults_of(snapshot, self.slurm.partitions), *self._more_faults(snapshot)} - {""}
+            return
+        self._seen_s, self._listed = now_s, self._snapshot.jobs
+        faults = {*faults_of(self._snapshot, self.slurm.partitions), *self._more_faults(self._snapshot)} - {""}
         self._told -= {self._outage, *(self._faults - faults)}  # each time that they come back is told
         self._faults = faults
         for fault in sorted(faults):
@@ -170,10 +194,9 @@ class ActingDaemon(Daemon):
         if self.slurm.failed:
             self._alarm(f"a job was not changed, which is tried again: {self.slurm.failed}")
             self.slurm.failed = ""
-        self.slurm.keep_at_gate()
-        self.slurm.pass_on(snapshot.jobs)
-        self._tell_of(self.slurm.take_back())
-        return snapshot
+        for job in self._odd:
+            where = f"on {compress(job.required_nodes)} ({BAD_PLACE})"
+            self._alarm(f"job {job.id} cannot start {where}, and is tried again later: {self._to_slurm(job.id)}")
 
     def _more_faults(self, snapshot: Snapshot) -> Iterator[str]:
         """What is wrong besides the states of partitions."""
@@ -190,12 +213,6 @@ class ActingDaemon(Daemon):
                 f"another daemon ({store}) starts jobs of this Slurm, too, such as {id_}, and each undoes what the "
                 "other does: stop one by 'pointsman live stop --hand-back --state DIR'"
             )
-
-    def _tell_of(self, odd: Sequence[SlurmJob]) -> None:
-        """Jobs that Slurm could not start."""
-        for job in odd:
-            where = f"on {compress(job.required_nodes)} ({BAD_PLACE})"
-            self._alarm(f"job {job.id} cannot start {where}, and is tried again later: {self._to_slurm(job.id)}")
 
     def _alarm(self, said: str) -> None:
         if said not in self._told:

@@ -1,8 +1,7 @@
 """Whether this machine's Slurm is set so that a daemon can say which jobs start, and what is missing."""
 
-import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -11,12 +10,16 @@ from pointsman.live.backends.facts import Unsure
 from pointsman.live.backends.slurm.acting import Partitions
 from pointsman.live.backends.slurm.commands import Commands
 from pointsman.live.backends.slurm.reader import Reader
-from pointsman.live.backends.slurm.records import SlurmPartition, Snapshot
+from pointsman.live.backends.slurm.records import Controller, SlurmPartition, Snapshot
+from pointsman.live.backends.slurm.rights import check_may_act, check_may_advise
 from pointsman.live.daemon.check import Finding, fault_of, find
 
 LEAST: Final = (22, 5)
 """The first version that was tried with jobs placed by name."""
 _SETTING: Final = re.compile(r"^(\w+)\s*=\s*(.*?)\s*$", re.M)
+
+_WHERE: Final = re.compile(r" to start at .* in partition (\S+)")
+"""What `sbatch --test-only` says, which submits nothing."""
 
 
 class _Slurm(NamedTuple):
@@ -31,8 +34,10 @@ class _Slurm(NamedTuple):
         return next((one for one in self.seen.partitions if one.name == name), None)
 
 
-def check_slurm(partitions: Partitions, *, acts: bool) -> Iterator[Finding]:
-    """All that a daemon needs of Slurm, one after another; nothing is changed. `acts`: it is to start jobs."""
+def check_slurm(partitions: Partitions, *, acts: bool, advises: bool = False) -> Iterator[Finding]:
+    """All that a daemon needs of Slurm, one after another; nothing is changed. `acts`: it is to start jobs; `advises`:
+    it is to set their nice values.
+    """
     commands = Commands()
     try:
         settings = dict(_SETTING.findall(commands.ask("scontrol", "show", "config").text))
@@ -44,8 +49,24 @@ def check_slurm(partitions: Partitions, *, acts: bool) -> Iterator[Finding]:
         yield fault_of(error)
         return
     yield Finding(f"Slurm {slurm.seen.controller.version} answers: {_size(slurm)}")
-    for look in (_version, _rights, _gate, _target, _requeue, _submit_plugin, _credentials) if acts else ():
-        yield find(partial(look, slurm))
+    rights: dict[str, Callable[[Commands, Controller], None]] = {}
+    if advises:
+        rights["this user may set the nice values of jobs"] = check_may_advise
+    if acts:
+        rights["this user may place jobs"] = check_may_act
+    for said, look in rights.items():
+        yield _find(partial(_rights, look, said, commands, slurm.seen.controller))
+    looks = (_version, _gate, _target, _requeue, partial(_submit_plugin, commands), _credentials)
+    for look in looks if acts else ():
+        yield _find(partial(look, slurm))
+
+
+def _find(look: Callable[[], str]) -> Finding:
+    """What a look says, or the fault that it finds."""
+    try:
+        return find(look)
+    except Unsure as error:
+        return fault_of(BackendError(f"Slurm does not answer: {error}"))
 
 
 def faults_of(seen: Snapshot, partitions: Partitions) -> Iterator[str]:
@@ -71,10 +92,11 @@ def _version(slurm: _Slurm) -> str:
     return f"Slurm {version} places jobs on nodes by name"
 
 
-def _rights(slurm: _Slurm) -> str:
-    if os.getuid() not in (0, slurm.seen.controller.slurm_uid):
-        raise UsageError("jobs are placed by root or SlurmUser only: start the daemon as one of them")
-    return "this user may place jobs"
+def _rights(
+    check: Callable[[Commands, Controller], None], said: str, commands: Commands, controller: Controller
+) -> str:
+    check(commands, controller)
+    return said
 
 
 def _gate(slurm: _Slurm) -> str:
@@ -103,11 +125,18 @@ def _requeue(slurm: _Slurm) -> str:
     return "jobs may be preempted, unless they say --no-requeue: JobRequeue=1"
 
 
-def _submit_plugin(slurm: _Slurm) -> str:
-    if "lua" in slurm.settings.get("JobSubmitPlugins", ""):
-        return "JobSubmitPlugins=lua may send jobs to the gate"
-    by_hand = f"users submit to the gate themselves (sbatch -p {slurm.partitions.gate})"
-    return f"{by_hand}; 'JobSubmitPlugins=lua' in slurm.conf and the script in the guide send all jobs there"
+def _submit_plugin(commands: Commands, slurm: _Slurm) -> str:
+    gate, target = slurm.partitions.gate, slurm.partitions.target
+    by_hand = f"users submit to the gate themselves (sbatch -p {gate})"
+    if "lua" not in slurm.settings.get("JobSubmitPlugins", ""):
+        return f"{by_hand}; 'JobSubmitPlugins=lua' in slurm.conf and the script in the guide send all jobs there"
+    answer = commands.run("sbatch", "--test-only", f"--partition={target}", "--nodes=1", "--gpus=1", "--wrap=true")
+    found = _WHERE.search(answer.errors)
+    if found is None:
+        return f"whether job_submit.lua sends jobs to the gate cannot be tried as this user: {answer.errors:.200}"
+    if found[1] != gate:
+        return f"{by_hand}: job_submit.lua leaves jobs in partition {found[1]}; see slurmctld's log for errors in it"
+    return f"job_submit.lua sends jobs from partition {target} to the gate"
 
 
 def _credentials(slurm: _Slurm) -> str:

@@ -7,16 +7,18 @@ from pathlib import Path
 from typing import Final
 
 from pointsman.cluster.imports.read import import_nodes
-from pointsman.cluster.yaml_file import parse_cluster
 from pointsman.errors import BackendError, InputError
 from pointsman.live.backends.facts import Unsure
 from pointsman.live.backends.local.rights import own_directory
-from pointsman.live.backends.slurm.acting import Partitions, SlurmBackend
+from pointsman.live.backends.slurm.acting import SlurmBackend
+from pointsman.live.backends.slurm.answers.scontrol import read_controller
 from pointsman.live.backends.slurm.commands import Commands
+from pointsman.live.backends.slurm.handing_back import HandingBack
+from pointsman.live.backends.slurm.marks import Marks, Partitions
 from pointsman.live.backends.slurm.pace import Pace
 from pointsman.live.backends.slurm.reader import Reader
+from pointsman.live.backends.slurm.rights import check_may_act, check_may_advise, check_sees_all
 from pointsman.live.control.clock import Clock
-from pointsman.live.daemon.daemon import CLUSTER
 from pointsman.live.daemon.setting import PARTITIONS, Setting
 from pointsman.live.observe.advising import Scope, hand_back
 from pointsman.live.observe.slurm.watch import SlurmPriorities, SlurmWatch
@@ -45,6 +47,10 @@ def observing(
     reader = Reader(commands, Pace(least_s=look_s))
     try:
         conf = _written(commands, setting.folder, "slurm.conf", "scontrol", "show", "config")
+        controller = read_controller(conf.read_text(encoding="utf-8"))
+        check_sees_all(commands, controller)
+        if advises is not None:
+            check_may_advise(commands, controller)
         cluster = _cluster_of(commands, setting.folder) if finds_cluster else setting.cluster
     except Unsure as error:
         raise BackendError(f"Slurm cannot be observed: {error}") from None
@@ -83,6 +89,7 @@ def acting(
     own_directory(setting.folder, 0o711)
     commands = Commands()
     try:
+        check_may_act(commands, read_controller(commands.ask("scontrol", "show", "config").text))
         cluster = _cluster_of(commands, setting.folder) if finds_cluster else setting.cluster
     except Unsure as error:
         raise BackendError(f"Slurm cannot be asked: {error}") from None
@@ -104,11 +111,14 @@ def hand_back_all(folder: Path) -> None:
     """
     if not (folder / "store").exists():
         raise InputError("no daemon has kept anything here", path=folder, fix="name its directory with --state")
-    store, commands = Store(folder / "store"), Commands()
+    try:
+        store, commands = Store(folder / "store"), Commands()
+    except BackendError as error:
+        raise BackendError(f"{error}: it is a daemon at another socket; name that in POINTSMAN_SOCKET") from None
     try:
         if (kept := store.setting(PARTITIONS)) is not None:
-            cluster = parse_cluster(store.setting(CLUSTER) or "", origin=str(folder))
-            failed = SlurmBackend(cluster, folder, Partitions(**json.loads(kept)), commands).hand_back()
+            partitions = Partitions(**json.loads(kept))
+            failed = HandingBack(commands, partitions, Marks(folder, partitions)).run()
             if failed:
                 raise BackendError(f"these jobs are not handed back: {', '.join(failed)}; try again")
         asyncio.run(hand_back(store, SlurmPriorities(commands), Clock(store).now_ms()))

@@ -63,7 +63,9 @@ class Sighting:
             found |= {job.key: job for job in self._miss(listed)}
         gpus_of = {node.name: sum(many for _, many in node.gpus) for node in snapshot.nodes if node.gpus}
         nodes = {node.name: node.state for node in snapshot.nodes if node.gpus}
-        return Sight(found, nodes, round(1000 * now_unix_s), gpus_of, tuple(self._odd(snapshot)))
+        reasons = {node.name: node.why for node in snapshot.nodes}
+        odd = tuple(self._odd(snapshot))
+        return Sight(found, nodes, round(1000 * now_unix_s), gpus_of, reasons, odd)
 
     def _odd(self, snapshot: Snapshot) -> Iterator[str]:
         yield describe_skew(snapshot.skew_s)
@@ -142,7 +144,7 @@ def _new_key(id_: str, record: SlurmJob, before: _Known | None) -> str:
 def _vanished(id_: str, known: _Known) -> Iterator[SeenJob]:
     """A job that is listed no more without having been seen to end: how it ended is not known."""
     if not known.ended:
-        yield SeenJob(known.key, id_, 0, ended=JobState.CANCELLED)
+        yield SeenJob(known.key, id_, 0, ended=JobState.CANCELLED, is_gone=True)
 
 
 def _gpus_of(record: SlurmJob) -> int:

@@ -13,8 +13,10 @@ from pointsman.live.backends.slurm.array_tasks import is_named, target_of, unit_
 from pointsman.live.backends.slurm.changes import hold, set_nice
 from pointsman.live.backends.slurm.commands import Commands
 from pointsman.live.backends.slurm.reader import Reader, ask_jobs
+from pointsman.live.backends.slurm.records import Snapshot
 from pointsman.live.backends.slurm.states import COMPLETING
 from pointsman.live.observe.sight import Cost, Present, Sight
+from pointsman.live.observe.slurm.accounts import with_ends
 from pointsman.live.observe.slurm.sighting import Sighting
 
 BASIC: Final = "priority/basic"
@@ -85,7 +87,7 @@ class SlurmWatch(SlurmPriorities):
     def begin(self, keys: Mapping[str, bool]) -> None:
         """Look from now on; `keys` are those of jobs that were seen lately by another, and whether they have ended."""
         self._sighting.recall(keys)
-        self._latest = self._sighting.sight(self.first)
+        self._latest = self._sight(self.first)
         self._thread.start()
 
     def latest(self) -> Sight | None:
@@ -119,7 +121,7 @@ class SlurmWatch(SlurmPriorities):
     def _look_on(self) -> None:
         while not self._stop.wait(self._reader.pace.interval_s):
             try:
-                self._keep(self._sighting.sight(self._reader.look()))
+                self._keep(self._sight(self._reader.look()))
                 self.trouble = ""
             except (Unsure, PointsmanError) as error:  # it may pass: commands are being replaced, rights are given
                 self.trouble = str(error)
@@ -127,6 +129,9 @@ class SlurmWatch(SlurmPriorities):
                 if self.trouble != repr(error):
                     traceback.print_exc()
                 self.trouble = repr(error)
+
+    def _sight(self, snapshot: Snapshot) -> Sight:
+        return with_ends(self._sighting.sight(snapshot), self._reader.ended)
 
     def _keep(self, seen: Sight) -> None:
         with self._lock:

@@ -160,6 +160,7 @@ def read_controller(text: str) -> Controller:
             said["SLURM_VERSION"], boot, asked, said["ClusterName"], said["SchedulerType"], said["PriorityType"],
             tuple(_weights(said)), float(said["MinJobAge"].split()[0]), _uid(said["SlurmUser"]),
             cells.words(cells.reason(said["PrivateData"])),
+            said.get("AccountingStorageType", "").endswith("slurmdbd"),
         )  # fmt: skip
     except (KeyError, ValueError) as error:
         raise Unsure(f"scontrol show config: no whole answer: {error}") from None
