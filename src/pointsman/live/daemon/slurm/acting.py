@@ -3,17 +3,15 @@
 import asyncio
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Final
 
 from pointsman.cluster.hostlist import compress
 from pointsman.errors import BackendError, InputError, UsageError
-from pointsman.inputs.durations import duration
 from pointsman.live.backends.facts import Phase, Unsure
 from pointsman.live.backends.slurm.acting import BAD_PLACE, SlurmBackend
 from pointsman.live.backends.slurm.array_tasks import is_named
-from pointsman.live.backends.slurm.controller_clock import describe_skew
 from pointsman.live.backends.slurm.other_daemons import OtherDaemons
 from pointsman.live.backends.slurm.records import SlurmJob, Snapshot
 from pointsman.live.control.loop import ControlLoop
@@ -21,6 +19,7 @@ from pointsman.live.control.orders import Changed, JobOrder, Order, UserOrder, V
 from pointsman.live.daemon.daemon import Daemon
 from pointsman.live.daemon.setting import ACTED, PARTITIONS
 from pointsman.live.daemon.slurm.check import faults_of
+from pointsman.live.daemon.slurm.faults import more_faults
 from pointsman.live.daemon.slurm.instead import SUBMIT, refuse
 from pointsman.live.daemon.submission import Submission
 from pointsman.live.observe.inventory import describe_changes
@@ -186,7 +185,10 @@ class ActingDaemon(Daemon):
                 self._alarm(self._outage)
             return
         self._seen_s, self._listed = now_s, self._snapshot.jobs
-        faults = {*faults_of(self._snapshot, self.slurm.partitions), *self._more_faults(self._snapshot)} - {""}
+        faults = {
+            *faults_of(self._snapshot, self.slurm.partitions),
+            *more_faults(self._snapshot, self.slurm.partitions, self._others),
+        } - {""}
         self._told -= {self._outage, *(self._faults - faults)}  # each time that they come back is told
         self._faults = faults
         for fault in sorted(faults):
@@ -197,22 +199,6 @@ class ActingDaemon(Daemon):
         for job in self._odd:
             where = f"on {compress(job.required_nodes)} ({BAD_PLACE})"
             self._alarm(f"job {job.id} cannot start {where}, and is tried again later: {self._to_slurm(job.id)}")
-
-    def _more_faults(self, snapshot: Snapshot) -> Iterator[str]:
-        """What is wrong besides the states of partitions."""
-        yield describe_skew(snapshot.skew_s)
-        partitions = self.slurm.partitions
-        if {partitions.gate, partitions.target} - {one.name for one in snapshot.partitions}:
-            within = duration(snapshot.controller.min_job_age_s)
-            yield (
-                "Slurm ends the jobs of a partition that is removed, and runs them again if it comes back within "
-                f"{within} (MinJobAge): put it back into slurm.conf, and call 'scontrol reconfigure'"
-            )
-        for store, id_ in self._others.look(snapshot.jobs).items():
-            yield (
-                f"another daemon ({store}) starts jobs of this Slurm, too, such as {id_}, and each undoes what the "
-                "other does: stop one by 'pointsman live stop --hand-back --state DIR'"
-            )
 
     def _alarm(self, said: str) -> None:
         if said not in self._told:

@@ -1,0 +1,25 @@
+"""What a person should know of a Slurm whose jobs a daemon starts, besides the states of its partitions."""
+
+from collections.abc import Iterator
+
+from pointsman.inputs.durations import duration
+from pointsman.live.backends.slurm.acting import Partitions
+from pointsman.live.backends.slurm.controller_clock import describe_skew
+from pointsman.live.backends.slurm.other_daemons import OtherDaemons
+from pointsman.live.backends.slurm.records import Snapshot
+
+
+def more_faults(snapshot: Snapshot, partitions: Partitions, others: OtherDaemons) -> Iterator[str]:
+    """What is wrong besides the states of partitions."""
+    yield describe_skew(snapshot.skew_s)
+    if {partitions.gate, partitions.target} - {one.name for one in snapshot.partitions}:
+        within = duration(snapshot.controller.min_job_age_s)
+        yield (
+            "Slurm ends the jobs of a partition that is removed, and runs them again if it comes back within "
+            f"{within} (MinJobAge): put it back into slurm.conf, and call 'scontrol reconfigure'"
+        )
+    for store, id_ in others.look(snapshot.jobs).items():
+        yield (
+            f"another daemon ({store}) starts jobs of this Slurm, too, such as {id_}, and each undoes what the "
+            "other does: stop one by 'pointsman live stop --hand-back --state DIR'"
+        )
