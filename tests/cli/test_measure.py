@@ -127,6 +127,17 @@ def test_a_wrong_function_is_said_before_any_is_measured(command: Command, funct
     assert (done.code, message in done.err, Path("x.csv").exists()) == (2, True, False), done.err
 
 
+def test_rows_are_replaced_once_there_are_others(command: Command) -> None:
+    words = ("--batch", "1", *CPU, "-o", "x.csv")
+    assert command("measure", "step", *own("quick"), *words).code == 0
+    before = Path("x.csv").read_text()
+    assert command("measure", "step", *own("nothing"), *words, "--force").code == 2
+    assert command("measure", "step", *own("quick"), *words, "--force", "--minutes", "0").code == 1
+    assert Path("x.csv").read_text() == before
+    assert command("measure", "step", *own("dozes"), *words, "--force").code == 0
+    assert [row["model"] for row in rows("x.csv")] == ["dozes"]
+
+
 def test_a_function_that_is_wrong_at_another_batch_is_a_row(command: Command) -> None:
     done = command("measure", "step", *own("only_small"), "--batch", "1,2", *CPU, "-o", "s.csv")
     assert done.code == 0, done.err

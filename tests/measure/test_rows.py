@@ -1,10 +1,13 @@
 """The file of rows: what is written is kept, whatever happens to the process."""
 
+import os
+import resource
+import signal
 from pathlib import Path
 
 import pytest
 
-from pointsman.errors import UsageError
+from pointsman.errors import RunError, UsageError
 from pointsman.measure.rows import RowFile, cell
 from pointsman.speed.measured_rows import ENVIRONMENT
 
@@ -61,6 +64,56 @@ def test_another_file_is_left_alone(tmp_path: Path, text: str) -> None:
     assert path.read_text() == text
     with opened(path, force=True) as file:
         assert file.rows == []
+    assert path.read_text() == text  # nothing was measured that could replace it
+    with opened(path, force=True) as file:
+        file.add([{"model": "a"}])
+        file.add([{"model": "b"}])
+    assert path.read_text() == ",".join(COLUMNS) + "\na,,,,\nb,,,,\n"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["jobs.csv"]
+
+
+def test_a_byte_order_mark_is_no_other_column(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text(",".join(COLUMNS) + "\r\na,1,,,\r\n", encoding="utf-8-sig", newline="")
+    with opened(path) as file:
+        assert [row["model"] for row in file.rows] == ["a"]
+
+
+@pytest.mark.parametrize("content", [b"a\xff,1,,,\n", b"a" * 200_000 + b",1,,,\n"])
+def test_what_is_no_csv_file_is_told(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_bytes(",".join(COLUMNS).encode() + b"\n" + content)
+    with pytest.raises(UsageError, match=r"rows\.csv: not a CSV file in UTF-8: .* .name another file"):
+        opened(path)
+
+
+def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.csv")
+    with pytest.raises(UsageError, match=r"pipe\.csv: not a regular file"):
+        opened(tmp_path / "pipe.csv")
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_rows_that_find_no_room_leave_the_others(tmp_path: Path, again: bool) -> None:
+    """The largest size of a file stands for a full disk: a part of the row finds room."""
+    path = tmp_path / "rows.csv"
+    with opened(path) as file:
+        file.add([{"model": "a" * 100}, {"model": "b"}])
+        before = path.read_bytes()
+        limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+        ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 10, limits[1]))
+        try:
+            with pytest.raises(RunError, match=r"rows\.csv: cannot be written: File too large .rows that it has are"):
+                file.add([{"model": "c" * 200}], instead_of=file.rows[1:] if again else ())
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+            signal.signal(signal.SIGXFSZ, ignored)
+        assert path.read_bytes() == before
+        file.add([{"model": "c"}])
+    assert [entry.name for entry in tmp_path.iterdir()] == ["rows.csv"]
+    with opened(path) as file:
+        assert [row["model"][:1] for row in file.rows] == ["a", "b", "c"]
 
 
 def test_empty_lines_are_passed_over_and_damaged_ones_are_told(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from pointsman.errors import UsageError
+from pointsman.errors import RunError, UsageError
 from pointsman.inputs.messages import counted
 from pointsman.inputs.output_path import check_output_file, hidden
 from pointsman.speed.measured_rows import ENVIRONMENT
@@ -20,18 +20,21 @@ class RowFile:
     """A CSV file with a row for each measurement that is finished."""
 
     def __init__(self, path: Path, columns: Sequence[str], *, force: bool) -> None:
-        """Open it, and keep its rows unless `force`; a row that was cut off is removed.
+        """Open it, and keep its rows; a row that was cut off is removed. With `force` the first new row replaces all.
 
         Raises:
             UsageError: it cannot be written, is of another kind or damaged, or another process writes it.
         """
         check_output_file(path, force=True)
+        if path.exists() and not path.is_file():
+            raise UsageError(f"{path}: not a regular file; choose another name")
         self.path, self.columns = path, tuple(columns)
         self._file = self._open(path)
         if not os.path.samestat(os.fstat(self._file), path.stat()):
             raise self._refuse_second(self._file)  # which has replaced the file meanwhile
         self._replacement.unlink(missing_ok=True)
-        self.rows = self._begin(b"" if force else path.read_bytes())
+        self._is_replaced = force and os.fstat(self._file).st_size > 0
+        self.rows = [] if self._is_replaced else self._begin(path.read_bytes())
 
     def _open(self, path: Path) -> int:
         """A descriptor of a file that no other process writes."""
@@ -49,7 +52,10 @@ class RowFile:
 
     def _begin(self, content: bytes) -> list[Row]:
         whole = content[: content.rfind(b"\n") + 1]
-        lines = list(csv.reader(io.StringIO(whole.decode(errors="replace"), newline="")))
+        try:
+            lines = list(csv.reader(io.StringIO(whole.decode("utf-8-sig"), newline="")))
+        except (UnicodeDecodeError, csv.Error) as error:
+            raise self._refuse(f"{self.path}: not a CSV file in UTF-8: {error}") from None
         header = ",".join(self.columns).encode()
         if tuple(lines[0]) != self.columns if lines else not header.startswith(content):
             raise self._refuse(f"{self.path}: has other columns")
@@ -74,7 +80,7 @@ class RowFile:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if not self.rows:
+        if not self.rows and not self._is_replaced:
             self.path.unlink(missing_ok=True)  # a header alone is of no use
         os.close(self._file)
 
@@ -95,21 +101,42 @@ class RowFile:
         return next(matching, None)
 
     def add(self, rows: Sequence[Mapping[str, object]], instead_of: Sequence[Row] = ()) -> None:
-        """Write rows, which are on the disk when this returns; the file has either them or those which they replace."""
+        """Write rows, which are on the disk when this returns; the file has either them or those which they replace.
+
+        Raises:
+            RunError: they cannot be written; the file is as before.
+        """
         new = [{column: cell(row.get(column)) for column in self.columns} for row in rows]
         kept = [row for row in self.rows if not any(row is old for old in instead_of)]
-        if len(kept) == len(self.rows):
-            _write(self._file, [list(row.values()) for row in new])
-        else:
-            self._replace([*kept, *new])
+        try:
+            if self._is_replaced or len(kept) < len(self.rows):
+                self._replace([*kept, *new])
+            else:
+                self._append(new)
+        except OSError as error:
+            cause = f"{self.path}: cannot be written: {error.strerror or error}"
+            raise RunError(f"{cause} (rows that it has are kept; then the same command goes on)") from None
         self.rows = [*kept, *new]
+
+    def _append(self, rows: Sequence[Row]) -> None:
+        size = os.fstat(self._file).st_size
+        try:
+            _write(self._file, [list(row.values()) for row in rows])
+        except OSError:
+            os.ftruncate(self._file, size)
+            raise
 
     def _replace(self, rows: Sequence[Row]) -> None:
         file = self._open(self._replacement)
-        _write(file, [self.columns, *(list(row.values()) for row in rows)])
-        self._replacement.replace(self.path.resolve())
+        try:
+            _write(file, [self.columns, *(list(row.values()) for row in rows)])
+            self._replacement.replace(self.path.resolve())
+        except OSError:
+            self._replacement.unlink(missing_ok=True)
+            os.close(file)
+            raise
         os.close(self._file)
-        self._file = file
+        self._file, self._is_replaced = file, False
 
 
 def _write(file: int, lines: Sequence[Sequence[str]]) -> None:
