@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 SLEEP_S = SPIN_S = 0.01
@@ -108,6 +109,22 @@ def _raise() -> None:
 
 def crashes() -> Callable[[], None]:
     return after(10, _raise)
+
+
+def crashes_oddly() -> Callable[[], None]:
+    def crash() -> None:
+        raise ValueError("\x1b[31mno file \udcff\0" + "x" * 200_000)
+
+    return after(10, crash)
+
+
+def leaves_a_worker() -> Callable[[], None]:
+    """A step whose worker lives on, and has inherited all that the job has open."""
+    worker = os.fork()
+    if not worker:
+        time.sleep(1000)
+    Path(f"worker-{worker}").touch()
+    return after(10, lambda: os.kill(os.getpid(), signal.SIGKILL))
 
 
 def hangs() -> Callable[[], None]:

@@ -86,6 +86,7 @@ def test_it_may_be_stopped_before_it_is_enough(job: JobProcess) -> None:
         ("lacks_memory", "out of memory: "),
         ("is_killed", "killed: by SIGKILL"),
         ("leaves", "crash: exit code 7: nothing left to train"),
+        ("crashes_oddly", r"crash: ValueError: \[31mno file x{470,490}$"),
     ],
 )
 def test_a_failure_has_a_reason(job: JobProcess, function: str, reason: str) -> None:
@@ -106,6 +107,22 @@ def test_what_does_not_answer_hangs() -> None:
     assert time.monotonic() - begin < 2
     with pytest.raises(ProcessLookupError):
         os.kill(job.pid, 0)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a zombie")
+def test_workers_end_with_a_job_that_has_ended_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    job = JobProcess(CPU, deadline_s=120.0)
+    begin = time.monotonic()
+    try:
+        job.prepare(setting("leaves_a_worker"), warm_up_steps=3)
+        with pytest.raises(JobFailed, match="killed: by SIGKILL"):
+            ran(job)
+    finally:
+        job.close()
+    assert time.monotonic() - begin < 60
+    (worker,) = (int(path.name.removeprefix("worker-")) for path in tmp_path.iterdir())
+    assert has_ended(worker)
 
 
 def test_a_failing_start_has_a_reason(job: JobProcess) -> None:
@@ -161,12 +178,21 @@ time.sleep(100)
     parent.send_signal(signal.SIGKILL)
     parent.wait()
     parent.stdout.close()
+    assert has_ended(pid)
+
+
+def has_ended(pid: int) -> bool:
+    """Whether a process ends within some seconds; ends it."""
     for _ in range(100):
-        if not Path(f"/proc/{pid}").exists() or "Z (zombie)" in Path(f"/proc/{pid}/status").read_text():
-            return
+        try:
+            os.kill(pid, 0)
+            if "Z (zombie)" in Path(f"/proc/{pid}/status").read_text():
+                return True
+        except OSError:
+            return True
         time.sleep(0.05)
     os.kill(pid, signal.SIGKILL)
-    pytest.fail("the job lives on")
+    return False
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux pins processes")

@@ -98,3 +98,8 @@ class Failed(NamedTuple):
 
     cause: Cause
     text: str
+
+
+def one_line(text: str) -> str:
+    """A text without what a line of a file or of a terminal cannot hold."""
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())

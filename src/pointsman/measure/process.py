@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from pointsman.errors import UsageError
 from pointsman.measure import messages
 
-_LAST_WORDS, _WAIT_FOR_END_S = 200, 5.0
+_LAST_WORDS, _LONGEST, _WAIT_FOR_END_S, _LOOK_S = 200, 500, 5.0, 0.5
 
 
 class JobFailed(Exception):
@@ -135,11 +135,10 @@ class JobProcess:
         return stop_s
 
     def close(self) -> None:
-        """End the process, whatever it is doing."""
+        """End the process, whatever it is doing, and its workers, which outlive one that has ended itself."""
         self._pipe.close()
-        if self._process.poll() is None:
-            with suppress(ProcessLookupError):
-                os.killpg(self.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, signal.SIGKILL)
         self._process.wait()
         self._words.close()
 
@@ -153,8 +152,7 @@ class JobProcess:
 
     def _receive(self, within_s: float) -> Any:
         try:
-            if not self._pipe.poll(self._patience_s(within_s)):
-                raise self._hung(within_s)
+            self._wait_for_answer(within_s)
             answer = self._pipe.recv()
         except (EOFError, OSError):
             raise self._died() from None
@@ -162,7 +160,16 @@ class JobProcess:
             return answer
         if answer.cause == "usage":
             raise UsageError(answer.text)
-        raise JobFailed(f"{answer.cause}: {answer.text}")
+        raise JobFailed(f"{answer.cause}: {messages.one_line(answer.text)[:_LONGEST]}")
+
+    def _wait_for_answer(self, within_s: float) -> None:
+        """JobFailed if none comes. A process that has ended gives none, even if its children hold the pipe open."""
+        until_s = time.monotonic() + within_s
+        while not self._pipe.poll(self._patience_s(min(_LOOK_S, until_s - time.monotonic()))):
+            if not self.is_alive and not self._pipe.poll():
+                raise self._died()
+            if time.monotonic() >= min(until_s, self.until_s):
+                raise self._hung(within_s)
 
     def _patience_s(self, within_s: float) -> float:
         return max(0.0, min(within_s, self.until_s - time.monotonic()))
@@ -184,6 +191,7 @@ class JobProcess:
 
     def _last_words(self) -> str:
         """The last line that it has printed."""
-        self._words.seek(0)
+        size = self._words.seek(0, os.SEEK_END)
+        self._words.seek(max(0, size - 10 * _LAST_WORDS))
         lines = self._words.read().decode(errors="replace").strip().splitlines()
-        return lines[-1][:_LAST_WORDS] if lines else ""
+        return messages.one_line(lines[-1])[:_LAST_WORDS] if lines else ""

@@ -11,6 +11,7 @@ from typing import Any, Self
 from pointsman.errors import RunError, UsageError
 from pointsman.inputs.messages import counted
 from pointsman.inputs.output_path import check_output_file, hidden
+from pointsman.measure.messages import one_line
 from pointsman.speed.measured_rows import ENVIRONMENT
 
 Row = dict[str, str]
@@ -154,4 +155,4 @@ def cell(value: Any) -> str:
         return ""
     if isinstance(value, float):
         return f"{value:.6g}"
-    return " ".join(str(value).split())
+    return one_line(str(value))
