@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -179,6 +179,21 @@ def only_small(batch: int) -> Callable[[], None] | None:
     return dozes() if batch == 1 else None
 
 
+def returns_a_coroutine() -> Callable[[], Any]:
+    async def step() -> None:
+        time.sleep(0.02)
+
+    return step
+
+
+def returns_a_generator() -> Callable[[], Any]:
+    def step() -> Iterator[None]:
+        time.sleep(0.02)
+        yield
+
+    return step
+
+
 def returns_nothing() -> None:
     pass
 
@@ -197,6 +212,11 @@ class Saves:
 
 
 def saves() -> Saves:
+    return Saves()
+
+
+def saves_elsewhere() -> Saves:
+    os.chdir("/")
     return Saves()
 
 

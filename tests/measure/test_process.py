@@ -66,6 +66,13 @@ def test_workers_of_a_job_are_the_job() -> None:
     assert 0.05 * count + 0.2 * span_s < steps.cpu_s <= 1.1 * span_s
 
 
+def test_files_of_the_working_directory_replace_no_modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "random.py").write_text("raise SystemExit(3)")
+    monkeypatch.chdir(tmp_path)
+    with Pool(deadline_s=120.0) as pool:
+        assert pool.describe(CPU).name
+
+
 def test_at_least_some_steps_are_run(job: JobProcess) -> None:
     job.prepare(setting("quick"), warm_up_steps=0)
     job.begin(Run(0.0, 5))
@@ -135,6 +142,8 @@ def test_a_failing_start_has_a_reason(job: JobProcess) -> None:
     [
         ("nonsense", "own_jobs.py has no function 'nonsense'"),
         ("returns_nothing", "own_jobs.py:returns_nothing returned NoneType; return a step"),
+        ("returns_a_coroutine", "returned a step that a call only begins; return one that ends"),
+        ("returns_a_generator", "returned a step that a call only begins; return one that ends"),
     ],
 )
 def test_what_is_no_job_is_the_users_error(job: JobProcess, function: str, message: str) -> None:
@@ -149,14 +158,18 @@ def test_a_step_that_would_be_measured_as_another_is_refused(job: JobProcess, ho
         job.prepare(setting("dozes")._replace(**how), warm_up_steps=1)
 
 
-def test_a_job_that_is_terminated_saves_its_state(job: JobProcess, tmp_path: Path) -> None:
+@pytest.mark.parametrize("function", ["saves", "saves_elsewhere"])
+def test_a_job_that_is_terminated_saves_its_state(
+    job: JobProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, function: str
+) -> None:
     pytest.importorskip("torch", reason="PyTorch is not installed (make learn)")
-    job.prepare(setting("saves"), warm_up_steps=1)
-    saved = job.save(tmp_path / "saved.pt")
+    monkeypatch.chdir(tmp_path)
+    job.prepare(setting(function), warm_up_steps=1)
+    saved = job.save(Path("saved.pt"))
     assert saved.size_bytes == (tmp_path / "saved.pt").stat().st_size > 100_000
     assert saved.write_s > 0
     assert saved.read_s > 0
-    assert job.terminate_after(0.05, tmp_path / "stopped.pt") > 0
+    assert job.terminate_after(0.05, Path("stopped.pt")) > 0
     assert (tmp_path / "stopped.pt").stat().st_size == saved.size_bytes
 
 

@@ -54,7 +54,7 @@ class JobProcess:
         cores = ",".join(map(str, slot.cores))
         self.started_s = time.monotonic()
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "pointsman.measure.job", str(theirs.fileno()), cores],
+            [sys.executable, "-P", "-m", "pointsman.measure.job", str(theirs.fileno()), cores],
             stdin=subprocess.DEVNULL,
             stdout=self._words,
             stderr=self._words,
@@ -97,7 +97,7 @@ class JobProcess:
 
     def save(self, path: Path) -> messages.Saved:
         """Write a checkpoint and read it back; JobFailed as for `prepare`."""
-        return self._ask(messages.Save(str(path)))
+        return self._ask(messages.Save(str(path.absolute())))
 
     def begin(self, run: messages.Run) -> None:
         """Have it run; `wait_until_enough` and `stop` follow."""
@@ -120,7 +120,7 @@ class JobProcess:
         Raises:
             JobFailed: it does not end, or by an error.
         """
-        answer = self._ask(messages.RunUntilTerminated(str(path)))
+        answer = self._ask(messages.RunUntilTerminated(str(path.absolute())))
         assert answer == messages.ENOUGH, answer
         time.sleep(seconds)
         begin = time.monotonic()

@@ -26,7 +26,7 @@ def make_step(setting: Setting, device: str) -> Step:
 
     Raises:
         UsageError: there is no such function, it returns something else, or it returns a step without regard to the
-            number of parts or the precision.
+            number of parts or the precision, or one that a call does not execute.
     """
     how = {"parts": setting.parts, "device": device, "precision": setting.precision}
     function = _function(setting.model)
@@ -37,6 +37,8 @@ def make_step(setting: Setting, device: str) -> Step:
         return start(**how)
     if not callable(made):
         raise UsageError(f"{setting.model} returned {type(made).__name__}; return a step (a function) or a Recipe")
+    if inspect.iscoroutinefunction(made) or inspect.isgeneratorfunction(made):
+        raise UsageError(f"{setting.model} returned a step that a call only begins; return one that ends with the call")
     for name, usual in Setting._field_defaults.items():
         if name not in taken and given[name] != usual:
             raise UsageError(
