@@ -41,11 +41,12 @@ def test_the_same_command_goes_on_where_it_stopped(command: Command) -> None:
     assert "precision is 'fp32', and now it is 'bf16'" in bf16.err
 
 
-def test_unsteady_rows_are_measured_again_alone(command: Command) -> None:
+@pytest.mark.parametrize("spread", ["2.5", "nan", "as I said"])
+def test_unsteady_rows_are_measured_again_alone(command: Command, spread: str) -> None:
     words = ("measure", "step", *own("sleeps"), "--batch", "1,2", *CPU, "-o", "s.csv")
     assert command(*words).code == 0
     steady, unsteady = rows("s.csv")
-    rewrite("s.csv", [steady, unsteady | {"spread": "2.5"}])
+    rewrite("s.csv", [steady, unsteady | {"spread": spread}])
     kept = command(*words)
     assert "s.csv: 0 measured, 2 kept" in kept.err
     assert "1 row has a spread above 1: something else ran; --again unsteady measures" in kept.err

@@ -77,3 +77,7 @@ def test_failed_overheads_are_rows_and_measured_again(command: Command) -> None:
 def test_a_job_without_a_state_has_no_overheads(command: Command) -> None:
     done = command("measure", "overheads", *own("quick"), "--batch", "1", "--device", "cpu", "-o", "o.yaml")
     assert (done.code, "has no state_dict()" in done.err, Path("o.yaml").exists()) == (2, True, False)
+
+
+def test_a_path_need_not_be_text() -> None:
+    assert checkpoint_place(Path(), Path("o\udcff.yaml")) != checkpoint_place(Path(), Path("o.yaml"))

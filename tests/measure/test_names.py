@@ -47,6 +47,8 @@ def test_a_function_of_a_file_is_a_model() -> None:
         (["resnet51"], r"no model 'resnet51' to measure \(did you mean 'resnet50'"),
         (["nowhere.py:spin"], r"there is no file nowhere\.py"),
         (["bert", "BERT-base"], "'BERT-base' and 'bert' are both called bert"),
+        ([f"{OWN}:bert_base", "bert"], "'bert' and '.*own_jobs.py:bert_base' are both called bert"),
+        ([f"{OWN}:mine", f"{OWN}:Mine"], "are both called mine"),
     ],
 )
 def test_wrong_models_are_refused(texts: list[str], message: str) -> None:
@@ -115,6 +117,8 @@ def test_cores_are_divided_into_slots() -> None:
     [
         ("gpu", None, "'gpu' is no device"),
         ("cpu,cuda", None, "'cpu' is no device"),
+        ("cuda:1000", None, "'cuda:1000' is no device"),
+        ("cuda:\u0661", None, "is no device"),
         ("cuda,cuda:0", None, "a device is named twice"),
         ("cuda", 2, "--cores goes with --device cpu"),
     ],

@@ -1,5 +1,7 @@
 """The file of rows: what is written is kept, whatever happens to the process."""
 
+import errno
+import fcntl
 import os
 import resource
 import signal
@@ -134,6 +136,15 @@ def test_only_one_process_writes(tmp_path: Path) -> None:
         opened(path)
     with opened(path):
         pass
+
+
+def test_a_file_system_without_locks_is_no_other_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def flock(file: int, how: int) -> None:
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+
+    monkeypatch.setattr(fcntl, "flock", flock)  # as Lustre mounted without it
+    with pytest.raises(UsageError, match=r"rows\.csv: cannot be locked on this file system: Function not implemented"):
+        opened(tmp_path / "rows.csv")
 
 
 @pytest.mark.parametrize("column", ENVIRONMENT)

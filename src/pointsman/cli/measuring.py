@@ -115,7 +115,9 @@ def _is_wanted_again(row: "Row", how: Settings) -> bool:
 
 
 def _is_unsteady(row: "Row", how: Settings) -> bool:
-    return float(row["spread"] or 0) > how.spread_limit
+    """Whether rounds differ by more than the limit, or a cell that was edited does not say."""
+    spread = _number(row["spread"]) or 0
+    return isinstance(spread, str) or not spread <= how.spread_limit
 
 
 def _bench(pool: "Pool", slot: "Slot", how: Settings) -> "Bench":

@@ -27,14 +27,16 @@ def find_models(texts: Sequence[str]) -> list[Model]:
     """The models that a user names, in this order.
 
     Raises:
-        UsageError: there is none of that name, or there are two of one name.
+        UsageError: there is none of that name, or there are two that readers take for one.
     """
+    catalogue = load_catalogue()
     models = [_find_model(text) for text in texts]
     seen: dict[str, str] = {}
     for text, model in zip(texts, models, strict=True):
-        if model.name in seen:
-            raise UsageError(f"{text!r} and {seen[model.name]!r} are both called {model.name} (name a model once)")
-        seen[model.name] = text
+        name = catalogue.model_name(model.name) if catalogue.knows(model.name) else normal(model.name)
+        if name in seen:
+            raise UsageError(f"{text!r} and {seen[name]!r} are both called {name} (name a model once)")
+        seen[name] = text
     return models
 
 

@@ -1,6 +1,7 @@
 """``measure overheads``: what it takes to start a job, to write and read a checkpoint, and to stop on a signal."""
 
 import hashlib
+import os
 import platform
 import shutil
 from collections.abc import Sequence
@@ -73,7 +74,7 @@ def live_once(job: JobProcess, setting: Setting, place: Path) -> Cells:
 
 def checkpoint_place(folder: Path, output: Path) -> Path:
     """A directory in `folder` for the checkpoints of what writes `output` on this machine: always the same one."""
-    name = hashlib.sha256(f"{platform.node()}:{output.resolve()}".encode()).hexdigest()[:16]
+    name = hashlib.sha256(platform.node().encode() + b":" + os.fsencode(output.resolve())).hexdigest()[:16]
     return folder / f".pointsman-checkpoint-{name}"
 
 

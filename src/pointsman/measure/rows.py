@@ -42,8 +42,12 @@ class RowFile:
         file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        except BlockingIOError:
             raise self._refuse_second(file) from None
+        except OSError as error:
+            os.close(file)
+            cause = f"{path}: cannot be locked on this file system: {error.strerror}"
+            raise UsageError(f"{cause} (name a file on another)") from None
         return file
 
     @property

@@ -8,7 +8,7 @@ from pointsman.errors import UsageError
 from pointsman.measure.process import Slot
 
 CPU: Final = "cpu"
-_CUDA: Final = re.compile(r"cuda(:\d+)?")
+_CUDA: Final = re.compile(r"cuda(:[0-9]{1,3})?")
 
 
 def slots_of(devices: str, cores: int | None) -> list[Slot]:
