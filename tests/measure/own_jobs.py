@@ -194,6 +194,13 @@ def returns_a_generator() -> Callable[[], Any]:
     return step
 
 
+def hoards(batch: int) -> Callable[[], None]:
+    """A step that holds a kilobyte a sample, in pieces below one that stays when it has gone."""
+    pieces = [bytes(1000) for _ in range(batch)]
+    sys.orig_argv.append("stays" * 200)
+    return lambda: time.sleep(0.001 if pieces else 0)
+
+
 def returns_nothing() -> None:
     pass
 

@@ -51,6 +51,18 @@ def test_a_run_says_when_each_step_ended(job: JobProcess) -> None:
     assert 1 << 20 < steps.memory_bytes < 1 << 33
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux forgets the most memory")
+def test_memory_of_a_training_is_not_that_of_the_one_before(job: JobProcess) -> None:
+    memory = []
+    for batch in (1, 100_000, 1):
+        job.prepare(setting("hoards")._replace(batch=batch), warm_up_steps=0)
+        job.begin(RUN)
+        memory.append(job.stop().memory_bytes)
+    small, large, again = memory
+    assert large > small + 80e6
+    assert again < small + 20e6
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells the processes of a group")
 def test_workers_of_a_job_are_the_job() -> None:
     core = min(os.sched_getaffinity(0))
