@@ -46,25 +46,29 @@ def main() -> None:
     models, batch = given.models.split(","), [word for text in given.batch for word in ("--batch", text)]
     where = ("--device", given.device, "--precision", given.precision, *batch)
     steps, pairs = given.output / "steps.csv", given.output / "pairs.csv"
-    measure("step", *models, *where, "--accumulate", "2,4", *BRIEF, *within("steps"), "-o", steps)
-    measure("pairs", *models, *where, *BRIEF, *within("pairs"), "-o", pairs)
+    codes = [
+        measure("step", *models, *where, "--accumulate", "2,4", *BRIEF, *within("steps"), "-o", steps),
+        measure("pairs", *models, *where, *BRIEF, *within("pairs"), "-o", pairs),
+    ]
     for left, model in zip(range(OF_OVERHEADS, 0, -1), models, strict=False):
         file = given.output / f"overheads-{model.rpartition(':')[2]}.yaml"
         if not file.exists():
-            measure("overheads", model, *where, "--rounds", "2", *within("overheads", left), "-o", file)
+            codes.append(measure("overheads", model, *where, "--rounds", "2", *within("overheads", left), "-o", file))
     with mps(given.output) as environment:
         if environment:
             of_mps = given.output / "pairs-mps.csv"
-            measure("pairs", *models, *where, *BRIEF, *within("mps"), "-o", of_mps, more=environment)
+            codes.append(measure("pairs", *models, *where, *BRIEF, *within("mps"), "-o", of_mps, more=environment))
+    sys.exit(max(map(abs, codes)))  # negative: ended by a signal
 
 
-def measure(*words: str | Path, more: Mapping[str, str] | None = None) -> None:
-    """One command; what it could not measure does not keep the next from being measured."""
+def measure(*words: str | Path, more: Mapping[str, str] | None = None) -> int:
+    """One command; what it could not measure does not keep the next from being measured. Returns its exit code."""
     command = [sys.executable, "-m", "pointsman", "measure", *map(str, words)]
     print("$ pointsman", *command[3:], flush=True)
     done = subprocess.run(command, env={**os.environ, **(more or {})}, check=False)
     if done.returncode:
         print(f"exit code {done.returncode}", flush=True)
+    return done.returncode
 
 
 @contextmanager

@@ -84,6 +84,12 @@ def test_the_script_keeps_its_time(tmp_path: Path) -> None:
         assert rows(out / name), said
 
 
+def test_commands_that_fail_fail_the_script(tmp_path: Path) -> None:
+    process = script(tmp_path / "gpu", 1, "nothing")
+    said, _ = process.communicate(timeout=60)
+    assert (process.returncode, said.count("exit code 2")) == (2, 4), said
+
+
 def test_what_is_measured_when_the_script_is_ended_is_in_the_files(tmp_path: Path) -> None:
     out = tmp_path / "gpu"
     process = script(out, 3, "a", "b")
