@@ -1,6 +1,7 @@
 """``pointsman measure overheads`` on a core of this machine."""
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -77,6 +78,13 @@ def test_failed_overheads_are_rows_and_measured_again(command: Command) -> None:
 def test_a_job_without_a_state_has_no_overheads(command: Command) -> None:
     done = command("measure", "overheads", *own("quick"), "--batch", "1", "--device", "cpu", "-o", "o.yaml")
     assert (done.code, "has no state_dict()" in done.err, Path("o.yaml").exists()) == (2, True, False)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write to everything")
+def test_checkpoints_need_a_directory_that_may_be_written(command: Command) -> None:
+    Path("full").mkdir(mode=0o555)
+    done = overheads(command, "--checkpoint-dir", "full")
+    assert (done.code, "full may not be written to; choose another place" in done.err) == (2, True), done.err
 
 
 def test_a_path_need_not_be_text() -> None:

@@ -95,6 +95,15 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
         opened(tmp_path / "pipe.csv")
 
 
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write to everything")
+def test_a_file_that_may_not_be_written_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text(",".join(COLUMNS) + "\n")
+    path.chmod(0o444)
+    with pytest.raises(UsageError, match=r"rows\.csv: cannot be written: Permission denied .name another file"):
+        opened(path)
+
+
 @pytest.mark.parametrize("again", [False, True])
 def test_rows_that_find_no_room_leave_the_others(tmp_path: Path, again: bool) -> None:
     """The largest size of a file stands for a full disk: a part of the row finds room."""

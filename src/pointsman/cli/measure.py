@@ -105,7 +105,7 @@ def overheads(
     from pointsman.cli import screen
     from pointsman.cli.measuring import check_outcome, measure
     from pointsman.errors import RunError, UsageError
-    from pointsman.inputs.output_path import check_output_file, write_whole
+    from pointsman.inputs.output_path import check_folder, check_output_file, write_whole
     from pointsman.measure.names import Batches, find_models
     from pointsman.measure.overheads import COLUMNS, checkpoint_place, items, overheads_yaml, summary
     from pointsman.measure.slots import one_slot
@@ -115,6 +115,7 @@ def overheads(
     check_output_file(output, force=force)
     if not (folder := checkpoint_dir or output.parent).is_dir():
         raise UsageError(f"--checkpoint-dir {folder}: there is no such directory; make it first")
+    check_folder(folder)
     (found,) = models = find_models([model])
     size, slot, place = Batches(batch, models).only(found), one_slot(device, cores), checkpoint_place(folder, output)
     how = Settings(

@@ -39,7 +39,10 @@ class RowFile:
 
     def _open(self, path: Path) -> int:
         """A descriptor of a file that no other process writes."""
-        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        try:
+            file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        except PermissionError as error:
+            raise UsageError(f"{path}: cannot be written: {error.strerror} (name another file)") from None
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
