@@ -4,6 +4,7 @@ NO_COMMAND = {
     "--device {}: one job fits, and a node needs two": "the option that is wrong",
     "several batches, {} (give one with --batch)": "a number that only the reader knows",
     "--batch {}: no model {} is measured": "the option that is wrong",
+    "--accumulate {}: the largest batch has {}; cut it less": "the option that is wrong",
     "--device {}: PyTorch {} sees {} GPUs here": "the option that is wrong",
     "--cores goes with --device {}": "the option that is wrong",
     "--device {}: a device is named twice": "the option that is wrong",

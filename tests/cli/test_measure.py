@@ -154,6 +154,7 @@ def test_a_function_that_is_wrong_at_another_batch_is_a_row(command: Command) ->
         (["pairs", *own("quick"), "--batch", "1,2", "--device", "cpu", "-o", "x.csv"], "quick: several batches, 1, 2"),
         (["step", *own("nothing"), "--batch", "1", "--device", "cpu", "-o", "x.csv"], "has no function 'nothing'"),
         (["step", "tiny_mlp", "--device", "cpu", "-o", "no/x.csv"], "there is no directory no"),
+        (["step", "tiny_mlp", "--batch", "2,1", "--accumulate", "2,4", "-o", "x.csv"], "largest batch has 2 sample"),
         (["node", "tiny_mlp", "--device", "cuda:0", "-o", "x.csv"], "one job fits, and a node needs two"),
         (["overheads", *own("quick"), "--batch", "1", "--device", "cpu", "-o", "x.csv"], "x.csv: name a YAML file"),
         (["overheads", "tiny_mlp", "-o", "x.yaml", "--checkpoint-dir", "no"], "--checkpoint-dir no: there is no such"),

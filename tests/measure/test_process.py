@@ -13,7 +13,7 @@ import pytest
 
 from pointsman.errors import UsageError
 from pointsman.measure.messages import Run, Setting
-from pointsman.measure.pool import Pool
+from pointsman.measure.pool import Pool, name_job
 from pointsman.measure.process import JobFailed, JobProcess, Slot
 
 OWN = Path(__file__).with_name("own_jobs.py")
@@ -250,3 +250,8 @@ def test_processes_are_kept_from_one_measurement_to_the_next() -> None:
 def test_of_several_jobs_the_one_that_fails_is_named() -> None:
     with Pool(deadline_s=120.0) as pool, pytest.raises(JobFailed, match="job b: crash: RuntimeError: no data"):
         pool.take([(setting("quick"), CPU), (setting("crashes_at_once"), CPU)])
+
+
+def test_more_jobs_than_letters_have_names() -> None:
+    names = [str(name_job(JobFailed("hang"), range(64), i)) for i in (0, 25, 26, 63)]
+    assert names == ["job a: hang", "job z: hang", "job 27: hang", "job 64: hang"]

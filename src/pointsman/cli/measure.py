@@ -157,11 +157,16 @@ def _measure_on_one(
 ) -> None:
     """Measure what has one device and batches in parts."""
     from pointsman.cli.measuring import measure_rows
+    from pointsman.errors import UsageError
+    from pointsman.inputs.messages import counted
     from pointsman.measure.names import Batches, find_models
     from pointsman.measure.slots import one_slot
 
     models, parts = find_models(how.models), _parts(accumulate)
     batches, slot = Batches(how.batch, models), one_slot(how.device, how.cores)
+    largest = max(max(batches.of(model)) for model in models)
+    if max(parts, default=0) > largest:
+        raise UsageError(f"--accumulate {accumulate}: the largest batch has {counted(largest, 'sample')}; cut it less")
     measure_rows(kind, columns, how, models, slot, lambda bench: items(bench, slot, models, batches, parts))
 
 

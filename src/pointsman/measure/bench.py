@@ -7,7 +7,7 @@ from pointsman.errors import UsageError
 from pointsman.measure.machine import Machine, clock_mhz
 from pointsman.measure.messages import Setting
 from pointsman.measure.plan import Cells
-from pointsman.measure.pool import Place, Pool, name_job
+from pointsman.measure.pool import Place, Pool, letter, name_job
 from pointsman.measure.process import JobFailed, Slot, TimeIsOver
 from pointsman.measure.rounds import Limits, Measured, measure
 from pointsman.speed.interference.pairs import FASTEST
@@ -129,7 +129,6 @@ class Alone:
 def check_speed(alone_s: float, step_s: float, i: int) -> None:
     """JobFailed where a job was so much faster beside others than alone that no reader would believe it."""
     if alone_s > FASTEST * step_s:
-        which = "abcdefghijklmnop"[i]
         raise JobFailed(
-            f"disturbed: job {which} took {alone_s:.4g} s a step alone, and {step_s:.4g} s beside the others"
+            f"disturbed: job {letter(i)} took {alone_s:.4g} s a step alone, and {step_s:.4g} s beside the others"
         )

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from math import inf
+from string import ascii_lowercase
 from typing import Self
 
 from pointsman.errors import UsageError
@@ -109,4 +110,9 @@ class Pool:
 
 def name_job(failure: JobFailed, jobs: Sequence[object], i: int) -> JobFailed:
     """The failure of one of several jobs, which says of which."""
-    return JobFailed(f"job {'abcdefghijklmnop'[i]}: {failure}") if len(jobs) > 1 else failure
+    return JobFailed(f"job {letter(i)}: {failure}") if len(jobs) > 1 else failure
+
+
+def letter(i: int) -> str:
+    """What one of several jobs is called: ``a`` to ``z``, then ``27``."""
+    return ascii_lowercase[i] if i < len(ascii_lowercase) else str(i + 1)
