@@ -247,6 +247,19 @@ def test_processes_are_kept_from_one_measurement_to_the_next() -> None:
         assert new not in (first, second)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells the processes of a group")
+def test_workers_of_a_training_end_before_the_next() -> None:
+    a, b = setting("works"), setting("works")._replace(batch=2)
+    with Pool(deadline_s=120.0) as pool:
+        (first,) = pool.take([(a, CPU)])
+        (second,) = pool.take([(b, CPU)])
+        assert (second.setting, first.is_alive) == (b, False)
+        pool.check(a, CPU)
+        assert not second.is_alive
+        (third,) = pool.take([(setting("quick"), CPU)])
+        assert pool.take([(setting("dozes"), CPU)]) == [third]
+
+
 def test_of_several_jobs_the_one_that_fails_is_named() -> None:
     with Pool(deadline_s=120.0) as pool, pytest.raises(JobFailed, match="job b: crash: RuntimeError: no data"):
         pool.take([(setting("quick"), CPU), (setting("crashes_at_once"), CPU)])

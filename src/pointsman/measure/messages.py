@@ -46,6 +46,13 @@ class Prepared(NamedTuple):
     """Size of all gradients; 0 if the step does not tell its parameters."""
 
 
+class Released(NamedTuple):
+    """It holds no training."""
+
+    has_workers: bool
+    """Whether processes that the training has started run on."""
+
+
 class Run(NamedTuple):
     """Step for that many seconds, and at least that many steps."""
 

@@ -36,12 +36,12 @@ class Pool:
             JobFailed: one could not be prepared; the text says which, if there are several.
         """
         found = self._match(places)
-        for job in self._jobs:
-            if job not in found:
-                job.release()
-        for i, (job, (setting, _)) in enumerate(zip(found, places, strict=True)):
+        for job in [job for job in self._jobs if job not in found]:
+            self._release(job)
+        for i, (job, (setting, slot)) in enumerate(zip(found, places, strict=True)):
             if job.setting != setting:
-                job.release()
+                if self._release(job):
+                    found[i] = job = self.start(slot)
                 try:
                     self.gradient_bytes[setting.model] = job.prepare(setting, WARM_UP_STEPS).gradient_bytes
                 except JobFailed as failure:
@@ -69,7 +69,7 @@ class Pool:
         job.release()
         try:
             job.prepare(setting, 0)
-            job.release()  # it was not warmed up
+            self._release(job)  # it was not warmed up
         except JobFailed as failure:
             self.drop()
             if str(failure).startswith("crash"):
@@ -85,6 +85,16 @@ class Pool:
         for job in self._jobs:
             job.close()
         self._jobs.clear()
+
+    def _release(self, job: JobProcess) -> bool:
+        """Have a process give its memory back. One whose training has left workers is ended, and True returned: they
+        would slow the next.
+        """
+        has_workers = job.release()
+        if has_workers:
+            self._jobs.remove(job)
+            job.close()
+        return has_workers
 
     def _remove_dead(self) -> None:
         """Forget processes that ended while they were idle."""

@@ -89,11 +89,13 @@ class JobProcess:
         """Its device; JobFailed as for `prepare`."""
         return self._ask(messages.Describe(self.slot.device))
 
-    def release(self) -> None:
-        """Have it give its memory back; JobFailed as for `prepare`."""
-        if self.setting is not None:
-            self.setting = None
-            self._ask(messages.RELEASE)
+    def release(self) -> bool:
+        """Have it give its memory back; whether workers of its training run on. JobFailed as for `prepare`."""
+        if self.setting is None:
+            return False
+        self.setting = None
+        answer: messages.Released = self._ask(messages.RELEASE)
+        return answer.has_workers
 
     def save(self, path: Path) -> messages.Saved:
         """Write a checkpoint and read it back; JobFailed as for `prepare`."""

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from pointsman.errors import UsageError
 from pointsman.measure.job.device import OnCpu, OnCuda
-from pointsman.measure.job.processor import cpu_s
+from pointsman.measure.job.processor import cpu_s, has_workers
 from pointsman.measure.job.steps import Step, gradient_bytes, make_step, save_and_load, write_checkpoint
 from pointsman.measure.messages import (
     ENOUGH,
@@ -25,6 +25,7 @@ from pointsman.measure.messages import (
     Failed,
     Prepare,
     Prepared,
+    Released,
     Run,
     RunUntilTerminated,
     Save,
@@ -120,12 +121,12 @@ class Job:
         write_checkpoint(self.step, path)
         sys.exit()
 
-    def release(self) -> str:
+    def release(self) -> Released:
         """Give the memory back."""
         self._step = None
         gc.collect()
         self.device.release()
-        return RELEASE
+        return Released(has_workers())
 
 
 def _is_cuda(device: str) -> bool:
