@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -258,6 +259,25 @@ def test_workers_of_a_training_end_before_the_next() -> None:
         assert not second.is_alive
         (third,) = pool.take([(setting("quick"), CPU)])
         assert pool.take([(setting("dozes"), CPU)]) == [third]
+
+
+def test_files_of_two_folders_have_modules_of_their_own(tmp_path: Path) -> None:
+    places = []
+    for folder, seconds in (("a", 0.01), ("b", 0.03)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "speed.py").write_text(f"SECONDS = {seconds}")
+        code = "import time, speed\ndef job():\n    return lambda: time.sleep(speed.SECONDS)"
+        (tmp_path / folder / "mine.py").write_text(code)
+        places.append((Setting(f"{tmp_path / folder}/mine.py:job", 1), CPU))
+    with Pool(deadline_s=120.0) as pool:
+        for setting, slot in places:
+            pool.check(setting, slot)
+        for place, seconds in zip(places * 2, (0.01, 0.03) * 2, strict=True):
+            (job,) = pool.take([place])
+            ended = job.prepare(place[0], warm_up_steps=8).reached[-9:]
+            assert seconds <= min(after - before for before, after in pairwise(ended)) < seconds + 0.015
+        (one, two) = pool.take(places)
+        assert {one.setting, two.setting} == {setting for setting, _ in places}
 
 
 def test_of_several_jobs_the_one_that_fails_is_named() -> None:

@@ -92,21 +92,23 @@ class Pool:
         """
         has_workers = job.release()
         if has_workers:
-            self._jobs.remove(job)
-            job.close()
+            self._end(job)
         return has_workers
+
+    def _end(self, job: JobProcess) -> None:
+        job.close()
+        self._jobs.remove(job)
 
     def _remove_dead(self) -> None:
         """Forget processes that ended while they were idle."""
         for job in [job for job in self._jobs if not job.is_alive]:
-            job.close()
-            self._jobs.remove(job)
+            self._end(job)
 
     def _match(self, places: Sequence[Place]) -> list[JobProcess]:
-        """A process on each slot: one that has the setting, or else any, or else a new one."""
+        """A process on each slot: one that has the setting, or else any that can serve it, or else a new one."""
         self._remove_dead()
         free, found = list(self._jobs), {}
-        for fits in (lambda job, setting: job.setting == setting, lambda job, setting: True):
+        for fits in (lambda job, setting: job.setting == setting, JobProcess.can_serve):
             for i, (setting, slot) in enumerate(places):
                 job = next((job for job in free if job.slot == slot and fits(job, setting)), None)
                 if i not in found and job is not None:
@@ -114,6 +116,9 @@ class Pool:
                     found[i] = job
         for i, (_, slot) in enumerate(places):
             if i not in found:
+                for job in [job for job in free if job.slot == slot][:1]:
+                    free.remove(job)
+                    self._end(job)
                 found[i] = self.start(slot)
         return [found[i] for i in range(len(places))]
 

@@ -48,6 +48,7 @@ class JobProcess:
         """
         self.slot, self._deadline_s, self.until_s = slot, deadline_s, until_s
         self.setting: messages.Setting | None = None
+        self._folder = ""
         self._pipe, theirs = Pipe()
         self._words = tempfile.TemporaryFile()  # noqa: SIM115 (closed by `close`)
         threads = {"OMP_NUM_THREADS": str(len(slot.cores))} if slot.cores else {}
@@ -81,9 +82,14 @@ class JobProcess:
             JobFailed: it could not.
         """
         self.setting = None
+        self._folder = folder_of(setting) or self._folder
         answer: messages.Prepared = self._ask(messages.Prepare(setting, self.slot.device, warm_up_steps))
         self.setting = setting
         return answer
+
+    def can_serve(self, setting: messages.Setting) -> bool:
+        """Whether it has imported nothing that another file of the user's would take for a module beside itself."""
+        return folder_of(setting) in ("", self._folder) or not self._folder
 
     def describe(self) -> messages.Device:
         """Its device; JobFailed as for `prepare`."""
@@ -197,3 +203,8 @@ class JobProcess:
         self._words.seek(max(0, size - 10 * _LAST_WORDS))
         lines = self._words.read().decode(errors="replace").strip().splitlines()
         return messages.one_line(lines[-1])[:_LAST_WORDS] if lines else ""
+
+
+def folder_of(setting: messages.Setting) -> str:
+    """The folder of the user's file; empty for a model that ships."""
+    return os.path.dirname(setting.model.rpartition(":")[0])
