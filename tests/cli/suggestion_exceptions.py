@@ -116,6 +116,12 @@ ELSEWHERE = {
     "(see 'pointsman live start --operator')": ("live/test_attacks.py", '"--operator", "nobody"'),
     "('pointsman release {}')": ("live/test_daemon.py", 'daemon.type("release", str(number))'),
     "are of a daemon that starts Slurm's jobs (--act)": ("live/test_slurm_acting.py", '"--backend", "slurm", "--act"'),
+    "stop one of them by 'pointsman live stop --hand-back": (
+        "live/test_slurm_acting.py",
+        '"live", "stop", "--hand-back"',
+    ),
+    "stop one by 'pointsman live stop --hand-back": ("live/test_slurm_acting.py", '"live", "stop", "--hand-back"'),
+    "a daemon with --act starts jobs of this Slurm": ("live/test_slurm_acting.py", '"--backend", "slurm", "--act"'),
     "see 'pointsman nodes'": ("live/test_daemon.py", 'daemon.rows("nodes")'),
     "use --format csv": ("cli/test_simulate.py", '"--format", "csv"'),
     "pointsman warmup": ("cli/test_doctor.py", 'command("warmup")'),
