@@ -13,6 +13,7 @@ from pointsman.live.backends.slurm import acting
 from pointsman.live.backends.slurm.changes import leave, move, requeue_and_hold, set_nice
 from pointsman.live.backends.slurm.commands import Commands
 from pointsman.live.backends.slurm.console import can_be_typed
+from pointsman.live.backends.slurm.reader import Habits, Reader
 
 from .slurm_cluster import SlurmCluster, slurm_cluster, wait_until
 from .slurm_under_test import SlurmUnderTest
@@ -112,6 +113,21 @@ def test_an_answer_comes_late_rather_than_with_another_command(slurm: SlurmClust
             set_nice(commands, "99999", 3)
         set_nice(commands, job, 4)
     assert "Nice=4" in slurm.call("scontrol", "show", "job", job)
+    slurm.call("scancel", job)
+
+
+def test_an_option_without_effect_makes_no_answer_doubtful(slurm: SlurmCluster) -> None:
+    """Slurm warns of it each time."""
+    conf = slurm.folder / "slurm.conf"
+    before = conf.read_text()
+    conf.write_text(f"{before}ControlMachine=localhost\n")
+    commands = Commands(environment=slurm.environment)
+    job = slurm.submit(*GATE)
+    wait_until(lambda: Reader(commands, habits=Habits(settled_s=0.0)).look().doubts, ())
+    set_nice(commands, job, 1)
+    with pytest.raises(Refused, match="Invalid job id specified for job 99999"):
+        set_nice(commands, "99999", 1)
+    conf.write_text(before)
     slurm.call("scancel", job)
 
 

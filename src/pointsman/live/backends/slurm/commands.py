@@ -1,6 +1,7 @@
 """Calls of Slurm's commands: no shell, a time limit each, and a count of what they ask of the controller."""
 
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -28,6 +29,10 @@ RPCS: Final = {
 """
 _MINUTE_S: Final = 60.0
 _DENIED: Final = ("access/permission denied", "invalid user id", "user not permitted")
+_OLD_OPTION: Final = re.compile(
+    rb"^\w+: (?:error|warning): (?:Ignoring .*|.* is (?:obsolete|defunct|deprecated)\b.*)\n?", re.M | re.I
+)
+"""What commands say of options in slurm.conf that have no effect any more, each time: it is no error of a command."""
 _ODD_CONF: Final = ("unable to process configuration file", "could not establish a configuration source")
 
 
@@ -39,7 +44,7 @@ class Answer:
     text: str
     """Bytes that are no UTF-8 are replaced."""
     errors: str
-    """Standard error, on one line."""
+    """Standard error, on one line, but for what it says of options that have no effect."""
     took_s: float
 
 
@@ -93,7 +98,7 @@ class Commands:
             code, out, errors = self._answer(command)
         finally:
             self._took_s[kind] = time.monotonic() - begun_s
-        printed = " ".join(errors.decode("utf-8", "replace").split())
+        printed = " ".join(_OLD_OPTION.sub(b"", errors).decode("utf-8", "replace").split())
         return Answer(code, out.decode("utf-8", "replace"), printed, self._took_s[kind])
 
     def load(self) -> dict[str, Load]:
