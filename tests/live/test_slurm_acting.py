@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import shutil
 import time
 from collections.abc import Callable, Iterator
@@ -169,6 +170,33 @@ def test_what_others_requeue_runs_again(slurm: SlurmCluster, tmp_path: Path) -> 
         assert sorted(job for what, job, _ in ran(slurm) if what == "end") == [by_user, by_node]
         assert [what for what, *_ in ran(slurm)].count("begin") == 4
         assert [row["n"] for row in rows(daemon, "SELECT count(*) AS n FROM attempts GROUP BY job")] == [2, 2]
+
+
+def test_what_had_ended_runs_again_if_somebody_requeues_it(slurm: SlurmCluster, tmp_path: Path) -> None:
+    """And not if its controller, which was killed, has forgotten that it had ended."""
+    with actor(slurm, tmp_path / "d", "--policy", "fifo") as daemon:
+        job = submit(slurm, "--nodes=1", "--gpus-per-node=8", seconds=4)
+        wait_for_ends(daemon, [job])
+        slurm.call("scontrol", "requeue", job)
+        old = _saved(slurm, rb"pointsman:[0-9a-f]+:[0-9]+:1:1")
+        wait_until(lambda: [what for what, *_ in ran(slurm)], ["begin", "end"] * 2)
+        wait_for(lambda: not daemon.get("/jobs"))
+        slurm.kill_controller()
+        shutil.rmtree(slurm.folder / "state")
+        shutil.copytree(old, slurm.folder / "state")
+        slurm.start_controller()
+        slurm.wait_for_registration()
+        assert slurm.state(job) != "COMPLETED"
+        slurm.wait(job, "CANCELLED")
+        assert len(ran(slurm)) == 4
+        assert len(rows(daemon, "SELECT 1 FROM jobs")) == 2
+
+
+def _saved(slurm: SlurmCluster, words: bytes) -> Path:
+    """A copy of what a controller has saved, once it has these words of jobs."""
+    state, copy = slurm.folder / "state", slurm.folder / "state-before"
+    wait_for(lambda: re.search(words, (state / "job_state").read_bytes()))
+    return shutil.copytree(state, copy)
 
 
 def test_nodes_with_jobs_of_others_take_none(slurm: SlurmCluster, tmp_path: Path) -> None:

@@ -82,8 +82,13 @@ class Reader:
         self._asked_s = 0.0
         self._troubled = False
         self._living: frozenset[int] = frozenset()
+        self._ended: frozenset[int] = frozenset()
         self._details: dict[_Run, _Details] = {}
         self._json_again_s = 0.0
+
+    def booted_s(self) -> float:
+        """When the controller did, as far as is known: by `time.monotonic`, to a second."""
+        return time.monotonic() - self._clock.up_s()
 
     def load(self) -> dict[str, Load]:
         """What looking asks of the controller, by the command."""
@@ -135,7 +140,10 @@ class Reader:
         nodes, partitions, of_nodes = self._ask_nodes()
         missing = (self._living | expected) - {job.number for job in jobs}
         was_set = self._clock.seems_set(jobs, begun_s)
-        controller = self._ask_controller(at_once=bool(missing) or was_set)
+        ended = frozenset(job.number for job in jobs if job.phase == Phase.ENDED)
+        waits_again = bool(self._ended & {job.number for job in jobs if job.phase != Phase.ENDED})
+        self._ended = ended
+        controller = self._ask_controller(at_once=bool(missing) or was_set or waits_again)
         self.pace.note(max(of_jobs.took_s, of_nodes.took_s))
         jobs = self._with_details(jobs)
         unix_s = self._clock.unix_s(begun_s)
