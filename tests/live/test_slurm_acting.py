@@ -12,7 +12,7 @@ from unittest.mock import patch
 
 import pytest
 
-from pointsman.live.backends.facts import AttemptId, Launch, Phase
+from pointsman.live.backends.facts import AttemptId, Launch, Phase, Unsure
 from pointsman.live.backends.slurm.acting import Partitions, SlurmBackend
 from pointsman.live.backends.slurm.commands import Answer, Commands
 from pointsman.types import NodeState
@@ -246,6 +246,22 @@ def test_a_job_that_starts_while_slurm_is_asked_is_not_of_others(slurm: SlurmClu
     seen = backend.observe()
     assert [fact.phase for fact in seen.attempts] == [Phase.ACCEPTED]
     assert {node.state for node in seen.nodes} == {NodeState.UP}
+
+
+def test_it_is_not_known_what_became_of_a_change_while_commands_are_replaced(
+    slurm: SlurmCluster, tmp_path: Path
+) -> None:
+    bin_ = tmp_path / "bin"
+    bin_.mkdir()
+    for name in ("squeue", "sinfo", "scontrol"):
+        (bin_ / name).symlink_to(shutil.which(name, path=slurm.path) or "")
+    commands = Between({**slurm.environment, "PATH": str(bin_)})
+    backend = SlurmBackend(SlurmUnderTest(tmp_path, slurm).backend.describe(), tmp_path, Partitions(), commands)
+    job = submit(slurm, "--nodes=1", "--gpus-per-node=8")
+    backend.observe()
+    commands.before["-d"] = (bin_ / "scontrol").unlink  # when it asks whether the job was moved, which it refuses
+    with pytest.raises(Unsure, match="no command 'scontrol'"):
+        backend.launch(Launch(AttemptId(1, 1), (("nowhere", 0xFF),), (job,)))
 
 
 def test_nodes_come_and_go_and_lose_gpus(slurm: SlurmCluster, tmp_path: Path) -> None:
