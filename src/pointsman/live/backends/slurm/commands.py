@@ -74,6 +74,11 @@ class Commands:
         self._took_s: dict[str, float] = {}
         self._console: Console | None = None
 
+    @property
+    def token(self) -> str:
+        """By which Slurm knows whose they are, if any: SLURM_JWT."""
+        return self._environment.get("SLURM_JWT", "")
+
     def ask(self, *command: str) -> Answer:
         """The answer of a command that reads, and must succeed.
 
