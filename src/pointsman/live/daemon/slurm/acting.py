@@ -173,8 +173,7 @@ class ActingDaemon(Daemon):
         self.loop.reasons = {self._rows[one.key]: one.held for one in seen if one.held and one.key in self._rows}
         new = [one for one in seen if one.key not in self._rows and self._waits_at_gate(one)]
         jobs = [job for one in new if (job := self._job_of(one)) is not None]
-        for job in jobs:
-            self.loop.discrepancies.note_came_again(job.shown, self.clock.now_ms())
+        self.loop.discrepancies.note_came_again([job.shown for job in jobs], self.clock.now_ms())
         orders: list[Order] = [changed for one in seen if (changed := self._change(one)) is not None]
         return jobs, orders + [order for one in seen if (order := self._wish(one)) is not None]
 
