@@ -153,7 +153,7 @@ class SlurmBackend:
         because somebody has requeued it: not because its controller, which has booted since, has forgotten that.
         """
         state, seen_s = self._ends.get(attempt, _NEVER)
-        return state == "NODE_FAIL" or self._reader.booted_s() + _BOOT_SLACK_S < seen_s
+        return state == "NODE_FAIL" or self._reader.remembers_since_s() + _BOOT_SLACK_S < seen_s
 
     def _gpus_in_use(self) -> Counter[str]:
         """How many GPUs of each node our jobs have, or may have by now: nodes are asked a moment after jobs."""

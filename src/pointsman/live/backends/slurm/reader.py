@@ -5,6 +5,7 @@ first look, now and then, after trouble, and where a job is missing. The details
 GPUs, are asked when it is first seen waiting and first seen with nodes: two requests a job, or one for all.
 """
 
+import math
 import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
@@ -80,15 +81,17 @@ class Reader:
         self._controller: Controller | None = None
         self._clock = ControllerClock()
         self._asked_s = 0.0
-        self._troubled = False
+        self._troubled, self._failed_s = False, -math.inf
         self._living: frozenset[int] = frozenset()
         self._ended: frozenset[int] = frozenset()
         self._details: dict[_Run, _Details] = {}
         self._json_again_s = 0.0
 
-    def booted_s(self) -> float:
-        """When the controller did, as far as is known: by `time.monotonic`, to a second."""
-        return time.monotonic() - self._clock.up_s()
+    def remembers_since_s(self) -> float:
+        """Since when the controller has forgotten nothing, by `time.monotonic`, to a second: it has not booted since,
+        and has always answered. Another that takes over may have booted long before.
+        """
+        return max(self._failed_s, time.monotonic() - self._clock.up_s())
 
     def load(self) -> dict[str, Load]:
         """What looking asks of the controller, by the command."""
@@ -107,7 +110,7 @@ class Reader:
         try:
             found = self._look(frozenset(expected), begun_s)
         except Unsure:
-            self._troubled = True
+            self._troubled, self._failed_s = True, time.monotonic()
             self.pace.note(time.monotonic() - begun_s)
             raise
         self._troubled = False
