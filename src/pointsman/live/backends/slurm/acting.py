@@ -71,7 +71,7 @@ class SlurmBackend:
         self._passed: set[str] = set()
         """Jobs without GPUs that are left to Slurm."""
         self._ends: dict[AttemptId, tuple[str, float]] = {}
-        """Of attempts whose jobs are listed: in which state these ended, and when that was seen first."""
+        """By attempt whose job is still listed: the state in which it ended, and when that was seen first."""
         self._living: dict[str, SlurmJob] = {}
         """Those that have not ended, by their ids; each task of an array."""
 
@@ -192,7 +192,11 @@ class SlurmBackend:
             let_start(self._commands, replace(job, id=id_))
 
     def _was_moved(self, id_: str, mark: Mark) -> bool:
-        """Raises Unsure if that cannot be known now."""
+        """Whether a job was moved by a request that was refused.
+
+        Raises:
+            Unsure: that cannot be known now.
+        """
         try:
             job = self._reader.job(id_)
         except PointsmanError as error:  # commands are being replaced
