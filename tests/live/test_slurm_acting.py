@@ -4,6 +4,7 @@ import os
 import random
 import re
 import shutil
+import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -196,7 +197,11 @@ def _saved(slurm: SlurmCluster, words: bytes) -> Path:
     """A copy of what a controller has saved, once it has these words of jobs."""
     state, copy = slurm.folder / "state", slurm.folder / "state-before"
     wait_for(lambda: re.search(words, (state / "job_state").read_bytes()))
-    return shutil.copytree(state, copy)
+    assert slurm.controller is not None
+    slurm.controller.send_signal(signal.SIGSTOP)  # it saves meanwhile
+    shutil.copytree(state, copy)
+    slurm.controller.send_signal(signal.SIGCONT)
+    return copy
 
 
 def test_nodes_with_jobs_of_others_take_none(slurm: SlurmCluster, tmp_path: Path) -> None:
