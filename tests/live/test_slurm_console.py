@@ -193,6 +193,16 @@ def test_one_that_hangs_is_killed_and_the_next_change_begins_another(tmp_path: P
     assert commands.started == ["scontrol", "scontrol"]
 
 
+def test_one_that_hangs_without_arguments_is_not_begun_again_soon(tmp_path: Path) -> None:
+    commands = stand_in(tmp_path, "[ $# -gt 0 ] || exec sleep 1000", timeout_s=0.5)
+    with commands.together(), pytest.raises(Unsure, match=r"scontrol gave no answer in 0\.5 s"):
+        commands.run("scontrol", "release", "7")
+    for _ in range(2):
+        with commands.together():
+            assert commands.run("scontrol", "release", "7").code == 0
+    assert commands.started == ["scontrol", *2 * ["scontrol release 7"]]
+
+
 def test_what_it_says_when_it_begins_is_no_error_of_a_change(tmp_path: Path) -> None:
     warns = "echo 'scontrol: error: Ignoring obsolete FastSchedule=1 option' >&2"
     reads = f"while read -r line; do case $line in *' 8') echo no >&2;; pointsman*) {UNKNOWN};; esac; done"

@@ -27,6 +27,8 @@ RPCS: Final = {
 """Requests that a command makes of the controller, as `sdiag` of 22.05 counts them with ``--local``; of others 1.
 `sacct` asks the daemon of the accounts instead.
 """
+ALONE_S: Final = 600.0
+"""After a `scontrol` without arguments has hung, so long none is started to make many changes."""
 _MINUTE_S: Final = 60.0
 _DENIED: Final = ("access/permission denied", "invalid user id", "user not permitted")
 _OLD_OPTION: Final = re.compile(
@@ -73,6 +75,8 @@ class Commands:
         self._asked: dict[str, deque[float]] = {}
         self._took_s: dict[str, float] = {}
         self._console: Console | None = None
+        self._alone_until_s = 0.0
+        """Until then each change has a process of its own."""
 
     @property
     def token(self) -> str:
@@ -119,13 +123,18 @@ class Commands:
 
     @contextmanager
     def together(self) -> Generator[None]:
-        """Changes by `scontrol` share one process meanwhile, by one thread."""
-        self._console = Console(lambda: self._start("scontrol", stdin=PIPE, stdout=DEVNULL), self._timeout_s)
+        """Changes by `scontrol` share one process meanwhile, by one thread, unless it has hung lately."""
+        if time.monotonic() < self._alone_until_s:
+            yield
+            return
+        console = self._console = Console(lambda: self._start("scontrol", stdin=PIPE, stdout=DEVNULL), self._timeout_s)
         try:
             yield
         finally:
-            self._console.close()
             self._console = None
+            console.close()
+            if console.hung_at_first:
+                self._alone_until_s = time.monotonic() + ALONE_S
 
     def _answer(self, command: tuple[str, ...]) -> tuple[int, bytes, bytes]:
         if self._console is not None and (errors := self._console.change(command)) is not None:
