@@ -299,7 +299,7 @@ def test_slurm_may_hang_or_refuse(slurm: SlurmCluster, tmp_path: Path) -> None:
         said = "a job was not changed, which is tried again: scontrol update failed with 1: Unable to contact"
         wait_for(lambda: any(said in alarm for alarm in daemon.get("/status")["alarms"]))
         does.write_text("echo 'slurm_update error: Access/permission denied' >&2; exit 1\n")
-        wait_for(lambda: any("run the daemon as root" in alarm for alarm in daemon.get("/status")["alarms"]))
+        wait_for(lambda: any("run the daemon as SlurmUser" in alarm for alarm in daemon.get("/status")["alarms"]))
         does.write_text(":\n")
         second = submit(slurm, "--nodes=1", "--gpus-per-node=1", seconds=0.1)
         wait_for_ends(daemon, [second])
