@@ -71,8 +71,7 @@ def test_a_job_that_comes_again_is_said(tmp_path: Path) -> None:
     with store.turn():
         store.add_job(1, Job(Ask(0, 0, 0, 0), shown="8123", request_key="8123@1700000000"), 0)
     noted = Discrepancies(store)
-    for shown in ("8123", "8124", "812"):
-        noted.note_came_again(shown, 5)
+    noted.note_came_again(("8123", "8124", "812"), 5)
     said = "is listed again as waiting, although it had ended: it counts as another job"
     assert [tuple(row) for row in store.connection.execute(AUDIT)] == [("8123", said)]
 

@@ -2,7 +2,9 @@
 
 import os
 import random
+import re
 import shutil
+import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -11,7 +13,7 @@ from unittest.mock import patch
 
 import pytest
 
-from pointsman.live.backends.facts import AttemptId, Launch, Phase
+from pointsman.live.backends.facts import AttemptId, Launch, Phase, Unsure
 from pointsman.live.backends.slurm.acting import Partitions, SlurmBackend
 from pointsman.live.backends.slurm.commands import Answer, Commands
 from pointsman.types import NodeState
@@ -171,6 +173,37 @@ def test_what_others_requeue_runs_again(slurm: SlurmCluster, tmp_path: Path) -> 
         assert [row["n"] for row in rows(daemon, "SELECT count(*) AS n FROM attempts GROUP BY job")] == [2, 2]
 
 
+def test_what_had_ended_runs_again_if_somebody_requeues_it(slurm: SlurmCluster, tmp_path: Path) -> None:
+    """And not if its controller, which was killed, has forgotten that it had ended."""
+    with actor(slurm, tmp_path / "d", "--policy", "fifo") as daemon:
+        job = submit(slurm, "--nodes=1", "--gpus-per-node=8", seconds=4)
+        wait_for_ends(daemon, [job])
+        slurm.call("scontrol", "requeue", job)
+        old = _saved(slurm, rb"pointsman:[0-9a-f]+:[0-9]+:1:1")
+        wait_until(lambda: [what for what, *_ in ran(slurm)], ["begin", "end"] * 2)
+        wait_for(lambda: not daemon.get("/jobs"))
+        slurm.kill_controller()
+        shutil.rmtree(slurm.folder / "state")
+        shutil.copytree(old, slurm.folder / "state")
+        slurm.start_controller()
+        slurm.wait_for_registration()
+        assert slurm.state(job) != "COMPLETED"
+        slurm.wait(job, "CANCELLED")
+        assert len(ran(slurm)) == 4
+        assert len(rows(daemon, "SELECT 1 FROM jobs")) == 2
+
+
+def _saved(slurm: SlurmCluster, words: bytes) -> Path:
+    """A copy of what a controller has saved, once it has these words of jobs."""
+    state, copy = slurm.folder / "state", slurm.folder / "state-before"
+    wait_for(lambda: re.search(words, (state / "job_state").read_bytes()))
+    assert slurm.controller is not None
+    slurm.controller.send_signal(signal.SIGSTOP)  # it saves meanwhile
+    shutil.copytree(state, copy)
+    slurm.controller.send_signal(signal.SIGCONT)
+    return copy
+
+
 def test_nodes_with_jobs_of_others_take_none(slurm: SlurmCluster, tmp_path: Path) -> None:
     others = slurm.submit("--nodelist=gpu2", "--nodes=1", "--gpus-per-node=3")
     slurm.wait(others, "RUNNING")
@@ -220,6 +253,22 @@ def test_a_job_that_starts_while_slurm_is_asked_is_not_of_others(slurm: SlurmClu
     assert {node.state for node in seen.nodes} == {NodeState.UP}
 
 
+def test_it_is_not_known_what_became_of_a_change_while_commands_are_replaced(
+    slurm: SlurmCluster, tmp_path: Path
+) -> None:
+    bin_ = tmp_path / "bin"
+    bin_.mkdir()
+    for name in ("squeue", "sinfo", "scontrol"):
+        (bin_ / name).symlink_to(shutil.which(name, path=slurm.path) or "")
+    commands = Between({**slurm.environment, "PATH": str(bin_)})
+    backend = SlurmBackend(SlurmUnderTest(tmp_path, slurm).backend.describe(), tmp_path, Partitions(), commands)
+    job = submit(slurm, "--nodes=1", "--gpus-per-node=8")
+    backend.observe()
+    commands.before["-d"] = (bin_ / "scontrol").unlink  # when it asks whether the job was moved, which it refuses
+    with pytest.raises(Unsure, match="no command 'scontrol'"):
+        backend.launch(Launch(AttemptId(1, 1), (("nowhere", 0xFF),), (job,)))
+
+
 def test_nodes_come_and_go_and_lose_gpus(slurm: SlurmCluster, tmp_path: Path) -> None:
     """Which an alarm says; nothing is started where GPUs are missing, and nobody dies."""
     with actor(slurm, tmp_path / "d", "--policy", "fifo") as daemon:
@@ -250,7 +299,7 @@ def test_slurm_may_hang_or_refuse(slurm: SlurmCluster, tmp_path: Path) -> None:
         said = "a job was not changed, which is tried again: scontrol update failed with 1: Unable to contact"
         wait_for(lambda: any(said in alarm for alarm in daemon.get("/status")["alarms"]))
         does.write_text("echo 'slurm_update error: Access/permission denied' >&2; exit 1\n")
-        wait_for(lambda: any("run the daemon as root" in alarm for alarm in daemon.get("/status")["alarms"]))
+        wait_for(lambda: any("run the daemon as SlurmUser" in alarm for alarm in daemon.get("/status")["alarms"]))
         does.write_text(":\n")
         second = submit(slurm, "--nodes=1", "--gpus-per-node=1", seconds=0.1)
         wait_for_ends(daemon, [second])

@@ -40,6 +40,13 @@ def test_an_error_is_said(tmp_path: Path) -> None:
         commands(tmp_path, "kill -9 $$").ask("squeue")
 
 
+def test_an_option_without_effect_is_no_error(tmp_path: Path) -> None:
+    warns = "echo 'squeue: error: Ignoring ControlMachine since SlurmctldHost is set.' >&2"
+    assert commands(tmp_path, warns).ask("squeue").errors == ""
+    warns += """; echo 'squeue: error: The option "X" is defunct, see man slurm.conf.' >&2; echo "$1" >&2"""
+    assert commands(tmp_path, warns).ask("squeue", "slurm_load error: Ignoring").errors == "slurm_load error: Ignoring"
+
+
 def test_what_a_person_must_mend_is_said_with_the_fix(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="run the daemon as root or as SlurmUser"):
         commands(tmp_path, "echo 'error: Access/permission denied' >&2; exit 1").ask("squeue")

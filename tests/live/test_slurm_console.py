@@ -13,6 +13,7 @@ from pointsman.live.backends.slurm import acting
 from pointsman.live.backends.slurm.changes import leave, move, requeue_and_hold, set_nice
 from pointsman.live.backends.slurm.commands import Commands
 from pointsman.live.backends.slurm.console import can_be_typed
+from pointsman.live.backends.slurm.reader import Habits, Reader
 
 from .slurm_cluster import SlurmCluster, slurm_cluster, wait_until
 from .slurm_under_test import SlurmUnderTest
@@ -115,6 +116,21 @@ def test_an_answer_comes_late_rather_than_with_another_command(slurm: SlurmClust
     slurm.call("scancel", job)
 
 
+def test_an_option_without_effect_makes_no_answer_doubtful(slurm: SlurmCluster) -> None:
+    """Slurm warns of it each time."""
+    conf = slurm.folder / "slurm.conf"
+    before = conf.read_text()
+    conf.write_text(f"{before}ControlMachine=localhost\n")
+    commands = Commands(environment=slurm.environment)
+    job = slurm.submit(*GATE)
+    wait_until(lambda: Reader(commands, habits=Habits(settled_s=0.0)).look().doubts, ())
+    set_nice(commands, job, 1)
+    with pytest.raises(Refused, match="Invalid job id specified for job 99999"):
+        set_nice(commands, "99999", 1)
+    conf.write_text(before)
+    slurm.call("scancel", job)
+
+
 def test_what_users_chose_is_not_typed() -> None:
     update = ("scontrol", "update", "JobId=7")
     assert can_be_typed((*update, "ReqNodeList=gpu[1-3,5]", "AdminComment=pointsman:ab:1:2:0", "StartTime=uts17"))
@@ -175,6 +191,16 @@ def test_one_that_hangs_is_killed_and_the_next_change_begins_another(tmp_path: P
             commands.run("scontrol", "release", "8")
         assert commands.run("scontrol", "release", "9").code == 0
     assert commands.started == ["scontrol", "scontrol"]
+
+
+def test_one_that_hangs_without_arguments_is_not_begun_again_soon(tmp_path: Path) -> None:
+    commands = stand_in(tmp_path, "[ $# -gt 0 ] || exec sleep 1000", timeout_s=0.5)
+    with commands.together(), pytest.raises(Unsure, match=r"scontrol gave no answer in 0\.5 s"):
+        commands.run("scontrol", "release", "7")
+    for _ in range(2):
+        with commands.together():
+            assert commands.run("scontrol", "release", "7").code == 0
+    assert commands.started == ["scontrol", *2 * ["scontrol release 7"]]
 
 
 def test_what_it_says_when_it_begins_is_no_error_of_a_change(tmp_path: Path) -> None:

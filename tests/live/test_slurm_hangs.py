@@ -3,6 +3,7 @@
 import shutil
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -22,12 +23,14 @@ def slurm() -> Iterator[SlurmCluster]:
         yield cluster
 
 
-def hanging(slurm: SlurmCluster, folder: Path, program: str) -> Path:
-    """Where a program is that hangs as long as there is a file ``hang`` beside it; it makes ``hangs`` then."""
+def hanging(slurm: SlurmCluster, folder: Path, program: str, only: str = "true") -> Path:
+    """Where a program is that hangs as long as there is a file ``hang`` beside it, `only` where this is so; it makes
+    ``hangs`` then.
+    """
     wrap = folder / "bin"
     wrap.mkdir()
     real = shutil.which(program, path=slurm.path)
-    hangs = f"while [ -e {wrap}/hang ]; do : > {wrap}/hangs; sleep 0.1; done"
+    hangs = f"while [ -e {wrap}/hang ] && {only}; do : > {wrap}/hangs; sleep 0.1; done"
     (wrap / program).write_text(f'#!/bin/sh\n{hangs}\nexec {real} "$@"\n')
     (wrap / program).chmod(0o755)
     return wrap
@@ -52,3 +55,40 @@ def test_users_are_answered_while_slurm_hangs(slurm: SlurmCluster, tmp_path: Pat
         (wrap / "hang").unlink()
         ends = wait_for_ends(daemon, [runs, waits])
         assert {row["state"] for row in ends.values()} == {"COMPLETED"}
+
+
+def test_who_waits_for_a_turn_is_told_that_there_is_none(slurm: SlurmCluster, tmp_path: Path) -> None:
+    """The daemon stops after the turn that hangs."""
+    wrap = hanging(slurm, tmp_path, "scontrol", "[ $# = 0 ]")  # which makes the changes after a turn
+    with actor(slurm, tmp_path / "d", "--policy", "fifo", first=str(wrap)) as daemon, ThreadPoolExecutor(1) as pool:
+        (wrap / "hang").touch()
+        submit(slurm, "--nodes=1", "--gpus-per-node=8", seconds=0.1)
+        wait_for(lambda: (wrap / "hangs").exists())
+        waits = pool.submit(daemon.type_as_process, "live", "policy", "srtf")
+        time.sleep(3.0)  # it comes before the daemon stops or, on a slow machine, after that: it is told the same
+        daemon.process.terminate()
+        (wrap / "hang").unlink()
+        assert daemon.process.wait(30) == 0
+        assert waits.result().stderr == "pointsman: the daemon is stopping\n"
+
+
+def test_a_queue_that_cannot_be_handed_back_is_said(slurm: SlurmCluster, tmp_path: Path) -> None:
+    """No more jobs are started then, and no order waits for a turn."""
+    wrap, fails = tmp_path / "bin", tmp_path / "fails"
+    wrap.mkdir()
+    real = shutil.which("squeue", path=slurm.path)
+    (wrap / "squeue").write_text(f'#!/bin/sh\n[ ! -e {fails} ] || exit 1\nexec {real} "$@"\n')
+    (wrap / "squeue").chmod(0o755)
+    with actor(slurm, tmp_path / "d", "--policy", "fifo", first=str(wrap)) as daemon:
+        fails.touch()
+        stopped = daemon.type("live", "stop", "--hand-back")
+        assert stopped.returncode == 5 and "nothing is handed back: squeue failed with 1" in stopped.stderr
+        assert "no more jobs are started" in daemon.get("/status")["alarms"][-1]
+        begun_s = time.monotonic()
+        assert "try 'pointsman live stop --hand-back' again" in daemon.type("live", "policy", "srtf").stderr
+        assert time.monotonic() - begun_s < 20.0
+        fails.unlink()
+        job = submit(slurm, "--nodes=1", "--gpus-per-node=8", seconds=0.1)
+        assert daemon.type("live", "stop", "--hand-back").returncode == 0
+        assert daemon.process.wait(30) == 0
+        slurm.wait(job, "COMPLETED")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import time
 from collections import Counter
 from dataclasses import replace
 
@@ -169,6 +170,22 @@ def test_after_trouble_the_controller_is_asked_anew(slurm: Played, reader: Reade
         reader.look()
     slurm.fails = set()
     assert not reader.look().complete
+
+
+def test_since_when_nothing_is_forgotten(slurm: Played, reader: Reader) -> None:
+    """The controller is asked where an end may be; one that takes over from another may have booted long before."""
+    slurm.jobs = [job(1, "COMPLETED", "gpu1")]
+    reader.look()
+    assert time.monotonic() - reader.remembers_since_s() == pytest.approx(1000, abs=2)
+    slurm.jobs, slurm.up_s = [job(1)], 3
+    reader.look()
+    assert time.monotonic() - reader.remembers_since_s() == pytest.approx(3, abs=2)
+    slurm.up_s, slurm.fails = 1000, {"squeue"}
+    with pytest.raises(Unsure):
+        reader.look()
+    slurm.fails = set()
+    reader.look()
+    assert time.monotonic() - reader.remembers_since_s() == pytest.approx(0, abs=2)
 
 
 def test_an_error_beside_an_answer_is_a_doubt(slurm: Played, reader: Reader) -> None:

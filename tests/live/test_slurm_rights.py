@@ -1,6 +1,8 @@
 """What users of Slurm may see and do: a real one, and what others with accounts answer."""
 
+import json
 import os
+from base64 import urlsafe_b64encode
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -91,6 +93,15 @@ def test_accounts_give_rights(text: str, errors: str, may: int, line: str, monke
     levels = ("Operator", "Operator", "Administrator")
     expected = [f"or run 'sacctmgr {line} AdminLevel={level}'" for level in levels[may:]]
     assert all(map(str.__contains__, refused, expected))
+
+
+@pytest.mark.parametrize(("user", "may"), [("root", 3), ("nobody", 0), ("no-such-user", 0), (7, 0)])
+def test_rights_are_those_of_the_user_of_a_token(user: object, may: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "getuid", lambda: NOBODY)
+    payload = urlsafe_b64encode(json.dumps({"exp": 2_000_000_000, "sun": user}).encode()).decode().rstrip("=")
+    monkeypatch.setenv("SLURM_JWT", f"head.{payload}.signature")
+    controller = Controller("22.05.8", 0, 100, private=("jobs",), has_accounts=True)
+    assert [fault(check, Told(NONE), controller) for check in CHECKS.values()].count("") == may
 
 
 def fault(check: Callable[[Commands, Controller], None], commands: Commands, controller: Controller) -> str:

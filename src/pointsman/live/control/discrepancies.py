@@ -1,6 +1,6 @@
 """Where what was seen contradicts the book: said in the audit table, once, when it is seen first."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from pointsman.live.backends.facts import AttemptFact, AttemptId
@@ -29,13 +29,15 @@ class Discrepancies:
                 self._store.note_order(now_ms, -1, FOUND, shown or str(id_.job), f"attempt {id_.attempt} {said}")
         self._last = found
 
-    def note_came_again(self, shown: str, now_ms: int) -> None:
-        """A job came. Whether its id was another's, or its end is forgotten, is not known: it is a job like any."""
-        before = self._store.archive.last_job_shown_as(shown)
-        if before is not None:
+    def note_came_again(self, jobs: Iterable[str], now_ms: int) -> None:
+        """Jobs came, as they are called. Whether the id of one was another's, or its end is forgotten, is not known: it
+        is a job like any.
+        """
+        if again := [shown for shown in jobs if self._store.archive.last_job_shown_as(shown) is not None]:
             with self._store.turn():
-                said = "is listed again as waiting, although it had ended: it counts as another job"
-                self._store.note_order(now_ms, -1, FOUND, shown, said)
+                for shown in again:
+                    said = "is listed again as waiting, although it had ended: it counts as another job"
+                    self._store.note_order(now_ms, -1, FOUND, shown, said)
 
 
 def contradictions(alive: Mapping[AttemptId, Attempt], news: News) -> Iterator[tuple[AttemptId, str]]:

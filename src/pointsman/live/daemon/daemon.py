@@ -234,6 +234,14 @@ class Daemon:
         self._bell.set()
         return await letter.answer
 
+    def _send_back(self, why: str) -> None:
+        """Whoever waits for a turn waits in vain."""
+        letters, self._mail = self._mail, []
+        self._coming.clear()
+        for letter in letters:
+            if not letter.answer.done():
+                letter.answer.set_exception(BackendError(why))
+
     async def decide_by(self, deciding: Deciding, uid: int = -1) -> None:
         """Another policy decides from the next turn on, because user `uid` wants so.
 
@@ -270,6 +278,7 @@ class Daemon:
             await self._wait()
             await self.take_turn()
             self.clock.heed_steps(self.store)
+        self._send_back("the daemon is stopping")
         self.loop.keep_all()
         self.close()
 

@@ -2,6 +2,7 @@
 to nodes by name. Slurm runs them, and enforces their time limits.
 """
 
+import math
 import time
 from collections import Counter
 from collections.abc import Generator, Iterable
@@ -33,6 +34,10 @@ from pointsman.live.backends.slurm.records import SlurmJob, Snapshot
 
 CHANGING_S: Final = 2.0
 """After changes have taken so long, the others wait for the next look."""
+_NEVER: Final = ("", -math.inf)
+"""It has not ended, as far as was seen."""
+_BOOT_SLACK_S: Final = 2.0
+"""When a controller booted is known to a second."""
 BAD_PLACE: Final = "BadConstraints"
 """Slurm's reason for a job that its nodes can never run, such as those that it excludes; it holds the job then."""
 
@@ -65,8 +70,8 @@ class SlurmBackend:
         """Whether changes wait for the next look, because others have taken so long."""
         self._passed: set[str] = set()
         """Jobs without GPUs that are left to Slurm."""
-        self._lost: set[str] = set()
-        """Jobs that Slurm ended with their node or partition: if it has them wait again, they are to run again."""
+        self._ends: dict[AttemptId, tuple[str, float]] = {}
+        """By attempt whose job is still listed: the state in which it ended, and when that was seen first."""
         self._living: dict[str, SlurmJob] = {}
         """Those that have not ended, by their ids; each task of an array."""
 
@@ -128,13 +133,27 @@ class SlurmBackend:
             raise seen
         self._marks.recall(seen.jobs)
         self._marked = [(mark, job) for job in seen.jobs if (mark := self._marks.of(job)) is not None]
-        self._lost |= {job.id for _, job in self._marked if job.state == "NODE_FAIL"}
+        self._note_ends()
         self._living = {id_: job for job in seen.jobs if job.phase != Phase.ENDED for id_ in task_ids(job.id)}
         ours = self._gpus_in_use()
         facts = tuple(fact_of(mark, job, is_back=self.partitions.has_at_gate(job)) for mark, job in self._marked)
         listed = {node.name: node for node in seen.nodes}
         nodes = tuple(node_fact(name, gpus, listed.get(name), ours[name]) for name, gpus in self._declared.items())
         return Observation(facts, nodes, seen.complete, round(1000 * seen.unix_s))
+
+    def _note_ends(self) -> None:
+        before, now_s = self._ends, time.monotonic()
+        self._ends = {mark.attempt: before[mark.attempt] for mark, _ in self._marked if mark.attempt in before}
+        for mark, job in self._marked:
+            if job.phase == Phase.ENDED and self._ends.get(mark.attempt, _NEVER)[0] != job.state:
+                self._ends[mark.attempt] = job.state, now_s
+
+    def _is_to_run_again(self, attempt: AttemptId) -> bool:
+        """Whether the job of an attempt that had ended waits because Slurm ended it with its node or partition, or
+        because somebody has requeued it: not because its controller, which has booted since, has forgotten that.
+        """
+        state, seen_s = self._ends.get(attempt, _NEVER)
+        return state == "NODE_FAIL" or self._reader.remembers_since_s() + _BOOT_SLACK_S < seen_s
 
     def _gpus_in_use(self) -> Counter[str]:
         """How many GPUs of each node our jobs have, or may have by now: nodes are asked a moment after jobs."""
@@ -173,7 +192,15 @@ class SlurmBackend:
             let_start(self._commands, replace(job, id=id_))
 
     def _was_moved(self, id_: str, mark: Mark) -> bool:
-        job = self._reader.job(id_)
+        """Whether a job was moved by a request that was refused.
+
+        Raises:
+            Unsure: that cannot be known now.
+        """
+        try:
+            job = self._reader.job(id_)
+        except PointsmanError as error:  # commands are being replaced
+            raise Unsure(str(error)) from None
         return self._marks.of(job) == mark and not self.partitions.has_at_gate(job)
 
     def _job(self, id_: str) -> SlurmJob:
@@ -206,7 +233,7 @@ class SlurmBackend:
     def forget(self, attempts: Iterable[AttemptId], jobs: Iterable[int]) -> None:
         gone = {*jobs}
         for mark, job in self._marked if gone else ():
-            if mark.attempt.job in gone and job.phase == Phase.ACCEPTED and job.id not in self._lost:
+            if mark.attempt.job in gone and job.phase == Phase.ACCEPTED and not self._is_to_run_again(mark.attempt):
                 with suppress(Refused, Unsure), self._change():
                     cancel(self._commands, job.id)
 

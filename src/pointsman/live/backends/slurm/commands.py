@@ -1,6 +1,7 @@
 """Calls of Slurm's commands: no shell, a time limit each, and a count of what they ask of the controller."""
 
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -26,8 +27,14 @@ RPCS: Final = {
 """Requests that a command makes of the controller, as `sdiag` of 22.05 counts them with ``--local``; of others 1.
 `sacct` asks the daemon of the accounts instead.
 """
+ALONE_S: Final = 600.0
+"""After a `scontrol` without arguments has hung, so long none is started to make many changes."""
 _MINUTE_S: Final = 60.0
 _DENIED: Final = ("access/permission denied", "invalid user id", "user not permitted")
+_OLD_OPTION: Final = re.compile(
+    rb"^\w+: (?:error|warning): (?:Ignoring .*|.* is (?:obsolete|defunct|deprecated)\b.*)\n?", re.M | re.I
+)
+"""What commands say of options in slurm.conf that have no effect any more, each time: it is no error of a command."""
 _ODD_CONF: Final = ("unable to process configuration file", "could not establish a configuration source")
 
 
@@ -39,7 +46,7 @@ class Answer:
     text: str
     """Bytes that are no UTF-8 are replaced."""
     errors: str
-    """Standard error, on one line."""
+    """Standard error, on one line, but for what it says of options that have no effect."""
     took_s: float
 
 
@@ -68,6 +75,13 @@ class Commands:
         self._asked: dict[str, deque[float]] = {}
         self._took_s: dict[str, float] = {}
         self._console: Console | None = None
+        self._alone_until_s = 0.0
+        """Until then each change has a process of its own."""
+
+    @property
+    def token(self) -> str:
+        """By which Slurm knows whose they are, if any: SLURM_JWT."""
+        return self._environment.get("SLURM_JWT", "")
 
     def ask(self, *command: str) -> Answer:
         """The answer of a command that reads, and must succeed.
@@ -93,7 +107,7 @@ class Commands:
             code, out, errors = self._answer(command)
         finally:
             self._took_s[kind] = time.monotonic() - begun_s
-        printed = " ".join(errors.decode("utf-8", "replace").split())
+        printed = " ".join(_OLD_OPTION.sub(b"", errors).decode("utf-8", "replace").split())
         return Answer(code, out.decode("utf-8", "replace"), printed, self._took_s[kind])
 
     def load(self) -> dict[str, Load]:
@@ -109,13 +123,18 @@ class Commands:
 
     @contextmanager
     def together(self) -> Generator[None]:
-        """Changes by `scontrol` share one process meanwhile, by one thread."""
-        self._console = Console(lambda: self._start("scontrol", stdin=PIPE, stdout=DEVNULL), self._timeout_s)
+        """Changes by `scontrol` share one process meanwhile, by one thread, unless it has hung lately."""
+        if time.monotonic() < self._alone_until_s:
+            yield
+            return
+        console = self._console = Console(lambda: self._start("scontrol", stdin=PIPE, stdout=DEVNULL), self._timeout_s)
         try:
             yield
         finally:
-            self._console.close()
             self._console = None
+            console.close()
+            if console.hung_at_first:
+                self._alone_until_s = time.monotonic() + ALONE_S
 
     def _answer(self, command: tuple[str, ...]) -> tuple[int, bytes, bytes]:
         if self._console is not None and (errors := self._console.change(command)) is not None:

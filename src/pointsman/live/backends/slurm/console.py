@@ -35,6 +35,8 @@ class Console:
         self._start, self._timeout_s = start, timeout_s
         self._process: subprocess.Popen[bytes] | None = None
         self._takes_commands = True
+        self.hung_at_first = False
+        """Whether it has hung before it was given a command, as a script may that needs arguments."""
         self._word = f"pointsman-{secrets.token_hex(8)}-"
         self._lines = 0
 
@@ -64,7 +66,9 @@ class Console:
         """
         if self._process is None and self._takes_commands:
             self._process = self._start()
+            self.hung_at_first = True
             self._takes_commands = (self._exchange() or b"").endswith(_UNKNOWN)
+            self.hung_at_first = False
             if not self._takes_commands:
                 self.close()
         return self._takes_commands

@@ -5,6 +5,7 @@ first look, now and then, after trouble, and where a job is missing. The details
 GPUs, are asked when it is first seen waiting and first seen with nodes: two requests a job, or one for all.
 """
 
+import math
 import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
@@ -80,10 +81,17 @@ class Reader:
         self._controller: Controller | None = None
         self._clock = ControllerClock()
         self._asked_s = 0.0
-        self._troubled = False
+        self._troubled, self._failed_s = False, -math.inf
         self._living: frozenset[int] = frozenset()
+        self._ended: frozenset[int] = frozenset()
         self._details: dict[_Run, _Details] = {}
         self._json_again_s = 0.0
+
+    def remembers_since_s(self) -> float:
+        """Since when the controller has forgotten nothing, by `time.monotonic`, to a second: it has not booted since,
+        and has always answered. Another that takes over may have booted long before.
+        """
+        return max(self._failed_s, time.monotonic() - self._clock.up_s())
 
     def load(self) -> dict[str, Load]:
         """What looking asks of the controller, by the command."""
@@ -102,7 +110,7 @@ class Reader:
         try:
             found = self._look(frozenset(expected), begun_s)
         except Unsure:
-            self._troubled = True
+            self._troubled, self._failed_s = True, time.monotonic()
             self.pace.note(time.monotonic() - begun_s)
             raise
         self._troubled = False
@@ -135,7 +143,10 @@ class Reader:
         nodes, partitions, of_nodes = self._ask_nodes()
         missing = (self._living | expected) - {job.number for job in jobs}
         was_set = self._clock.seems_set(jobs, begun_s)
-        controller = self._ask_controller(at_once=bool(missing) or was_set)
+        ended = frozenset(job.number for job in jobs if job.phase == Phase.ENDED)
+        waits_again = bool(self._ended & {job.number for job in jobs if job.phase != Phase.ENDED})
+        self._ended = ended
+        controller = self._ask_controller(at_once=bool(missing) or was_set or waits_again)
         self.pace.note(max(of_jobs.took_s, of_nodes.took_s))
         jobs = self._with_details(jobs)
         unix_s = self._clock.unix_s(begun_s)

@@ -1,8 +1,10 @@
 """What this process's user may do with Slurm, and see of it, by what its controller says."""
 
+import json
 import os
 import pwd
 import re
+from base64 import urlsafe_b64decode
 from enum import IntEnum
 from typing import Final
 
@@ -57,7 +59,7 @@ def check_may_act(commands: Commands, controller: Controller) -> None:
 
 
 def _check(commands: Commands, controller: Controller, needed: Level, fault: str) -> None:
-    uid = os.getuid()
+    uid = _uid(commands.token)
     if uid in (0, controller.slurm_uid):
         return
     name = _name_of(uid)
@@ -67,6 +69,15 @@ def _check(commands: Commands, controller: Controller, needed: Level, fault: str
     user = f"modify user {name} set" if uid in found else f"add user {name} Account=root"
     grant = f", or run 'sacctmgr {user} AdminLevel={needed.name.title()}'" if controller.has_accounts else ""
     raise UsageError(f"{fault.format(name)}: run the daemon as SlurmUser ({_name_of(controller.slurm_uid)}){grant}")
+
+
+def _uid(token: str) -> int:
+    """For whom Slurm takes its commands: the user of a token of SLURM_JWT, if there is one, or that of this process."""
+    try:
+        payload = token.split(".")[1]
+        return pwd.getpwnam(json.loads(urlsafe_b64decode(f"{payload}=="))["sun"]).pw_uid
+    except (LookupError, TypeError, ValueError):  # no token, or one of which Slurm will say what is wrong
+        return os.getuid()
 
 
 def _ask(commands: Commands, name: str) -> str:

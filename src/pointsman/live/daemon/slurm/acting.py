@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from typing import Final
 
 from pointsman.cluster.hostlist import compress
-from pointsman.errors import BackendError, InputError, UsageError
+from pointsman.errors import BackendError, InputError, PointsmanError, UsageError
 from pointsman.live.backends.facts import Phase, Unsure
 from pointsman.live.backends.slurm.acting import BAD_PLACE, SlurmBackend
 from pointsman.live.backends.slurm.array_tasks import is_named
@@ -20,7 +20,7 @@ from pointsman.live.daemon.daemon import Daemon
 from pointsman.live.daemon.setting import ACTED, PARTITIONS
 from pointsman.live.daemon.slurm.check import faults_of
 from pointsman.live.daemon.slurm.faults import more_faults
-from pointsman.live.daemon.slurm.instead import SUBMIT, refuse
+from pointsman.live.daemon.slurm.instead import HANDS_BACK, SUBMIT, refuse
 from pointsman.live.daemon.submission import Submission
 from pointsman.live.observe.inventory import describe_changes
 from pointsman.live.observe.loop import LATELY_MS
@@ -36,8 +36,6 @@ TROUBLE_S: Final = 15.0
 """After Slurm has not answered for so long, an alarm says so."""
 SLACK_MS: Final = 600_000
 """Slurm ends a job that has run for as long as it may; if it has not after so much longer, the daemon has it end."""
-
-
 _BY_USER: Final = ("", "JobHeldUser", "JobHeldAdmin")
 
 
@@ -110,11 +108,14 @@ class ActingDaemon(Daemon):
         self._hands_back = True
         try:
             async with self._asking:
-                failed = await asyncio.to_thread(self.slurm.hand_back)
-        except Unsure as error:
-            raise BackendError(f"nothing is handed back: {error}") from None
+                failed = ", ".join(await asyncio.to_thread(self.slurm.hand_back))
+            said = f"these jobs are not handed back: {failed}"
+        except (Unsure, PointsmanError) as error:
+            failed = str(error)
+            said = f"nothing is handed back: {error}"
         if failed:
-            raise BackendError(f"these jobs are not handed back: {', '.join(failed)}")
+            self._alarm(HANDS_BACK)
+            raise BackendError(f"{said}; {HANDS_BACK}")
 
     def why_left(self, id_: str) -> str:
         there = [job for job in self._listed if job.phase != Phase.ENDED and is_named(id_, job.id)]
@@ -136,6 +137,7 @@ class ActingDaemon(Daemon):
         """Slurm is asked beside the daemon's thread, which answers users meanwhile: it may be slow, or hang."""
         async with self._asking:
             if self._hands_back:
+                self._send_back(HANDS_BACK)
                 return await asyncio.sleep(self.setting.poll_s)
             seen_ms = self.clock.now_ms()
             await asyncio.to_thread(self._look)
@@ -171,8 +173,7 @@ class ActingDaemon(Daemon):
         self.loop.reasons = {self._rows[one.key]: one.held for one in seen if one.held and one.key in self._rows}
         new = [one for one in seen if one.key not in self._rows and self._waits_at_gate(one)]
         jobs = [job for one in new if (job := self._job_of(one)) is not None]
-        for job in jobs:
-            self.loop.discrepancies.note_came_again(job.shown, self.clock.now_ms())
+        self.loop.discrepancies.note_came_again([job.shown for job in jobs], self.clock.now_ms())
         orders: list[Order] = [changed for one in seen if (changed := self._change(one)) is not None]
         return jobs, orders + [order for one in seen if (order := self._wish(one)) is not None]
 

@@ -8,6 +8,10 @@ from pointsman.live.control.orders import NodeOrder, UserOrder, Verb
 from pointsman.types import NodeState
 
 SUBMIT: Final = "sbatch"
+HANDS_BACK: Final = (
+    "the queue is being handed back, and no more jobs are started: try 'pointsman live stop --hand-back' again, or use "
+    "'pointsman live stop' and start the daemon again"
+)
 _OF_JOBS: Final[Mapping[Verb, str]] = {
     Verb.CANCEL: "scancel",
     Verb.HOLD: "scontrol hold",
