@@ -31,7 +31,7 @@ NO_COMMAND = {
     "list it twice in an experiment file (--config)": "an option whose file only the reader can write",
     "jobs may be preempted, unless they say --no-requeue": "an option of sbatch",
     "jobs are not preempted, unless they say --requeue": "an option of sbatch",
-    "is older than 22.05: use --observe or --advise": "options of a command that is tried in tests/live",
+    "is older than 22.05: use --observe": "options of a command that is tried in tests/live",
     "were changed {} meanwhile (--advise)": "the option with which the daemon was started",
     "name another with --target": "an option of a command that is tried in tests/live",
     "name another with --state": "an option of a command that is tried in tests/live",

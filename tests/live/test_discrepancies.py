@@ -65,6 +65,16 @@ def test_it_is_said_once_for_as_long_as_it_lasts(tmp_path: Path) -> None:
     assert [tuple(row) for row in store.connection.execute(AUDIT)] == [("3", said)] * 2
 
 
+def test_a_job_that_has_ended_has_the_name_that_users_know(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    with store.turn():
+        store.add_job(1, Job(Ask(0, 0, 0, 0), shown="8123", request_key="8123@1700000000"), 0)
+    with store.turn():
+        ghost = AttemptFact(AttemptId(1, 1), Phase.RUNNING)
+        Discrepancies(store).note({}, {}, reconcile({}, Observation((ghost,)), PATIENCE, 1), 1)
+    assert [target for target, _ in store.connection.execute(AUDIT)] == ["8123"]
+
+
 def test_a_job_that_comes_again_is_said(tmp_path: Path) -> None:
     """A killed controller of Slurm forgets ends."""
     store = Store(tmp_path / "store")

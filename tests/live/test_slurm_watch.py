@@ -10,7 +10,15 @@ import pytest
 from pointsman.errors import UsageError
 from pointsman.live.backends.facts import Unsure
 from pointsman.live.backends.slurm.pace import Pace
-from pointsman.live.backends.slurm.records import Controller, EndedRun, GpuDemand, NodeGpus, SlurmJob, Snapshot
+from pointsman.live.backends.slurm.records import (
+    Controller,
+    EndedRun,
+    GpuDemand,
+    NodeGpus,
+    SlurmJob,
+    SlurmPartition,
+    Snapshot,
+)
 from pointsman.live.observe.sight import Sight
 from pointsman.live.observe.slurm.accounts import with_ends
 from pointsman.live.observe.slurm.sighting import Sighting
@@ -109,6 +117,13 @@ def test_accounts_that_do_not_answer_leave_unknown_how_a_job_ended() -> None:
     gone = sighting.sight(snapshot())
     assert with_ends(gone, fails) == gone
     assert with_ends(sighting.sight(snapshot()), fails).jobs == {}
+
+
+def test_a_partition_in_which_jobs_are_to_be_changed_may_go() -> None:
+    sighting = Sighting(frozenset({"gpu", "a100"}))
+    partitions = (SlurmPartition("gpu", "UP"),)
+    odd = sighting.sight(replace(snapshot(WAITS), partitions=partitions)).odd
+    assert [said for said in odd if said] == ["Slurm has no partition 'a100' any more: no priorities are changed there"]
 
 
 def test_a_job_whose_nodes_are_made_ready_has_them() -> None:

@@ -7,7 +7,7 @@ from pointsman.live.backends.facts import AttemptFact, AttemptId
 from pointsman.live.control.reconcile import Change, News
 from pointsman.live.records.book import Attempt, Cause, Stage
 from pointsman.live.records.job import Job
-from pointsman.live.records.store import Store
+from pointsman.live.records.store import Store, job_of
 
 FOUND: Final = "found"
 """In the audit table."""
@@ -25,9 +25,16 @@ class Discrepancies:
         found = dict(contradictions(alive, news))
         for id_, said in found.items():
             if self._last.get(id_) != said:
-                shown = jobs[id_.job].shown if id_.job in jobs else None
-                self._store.note_order(now_ms, -1, FOUND, shown or str(id_.job), f"attempt {id_.attempt} {said}")
+                target = self._name_of(id_.job, jobs)
+                self._store.note_order(now_ms, -1, FOUND, target, f"attempt {id_.attempt} {said}")
         self._last = found
+
+    def _name_of(self, job: int, jobs: Mapping[int, Job]) -> str:
+        """What users call it, also if it has ended."""
+        if job in jobs:
+            return jobs[job].shown or str(job)
+        record = self._store.archive.record_of_job(job)
+        return str(job) if record is None else job_of(record["spec"]).shown or str(job)
 
     def note_came_again(self, jobs: Iterable[str], now_ms: int) -> None:
         """Jobs came, as they are called. Whether the id of one was another's, or its end is forgotten, is not known: it

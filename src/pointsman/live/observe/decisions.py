@@ -44,7 +44,8 @@ class Tale:
 
     def _one(self, row: int, durations: Durations) -> str:
         job, ran_ms = self.jobs[row], self.ran_ms.get(row, 0.0)
-        left = in_words(durations.likely_left_ms(like_of(job), ran_ms))
+        left_ms = durations.likely_left_ms(like_of(job), ran_ms)
+        left = in_words(left_ms if not job.limit_ms else min(left_ms, max(0.0, job.limit_ms - ran_ms)))
         gpus = f"{job.kind.gpus} GPU{'s' * (job.kind.gpus != 1)}"
         return f"{job.shown or row} ({gpus}, expected {left}{' left' if ran_ms else ''})"
 

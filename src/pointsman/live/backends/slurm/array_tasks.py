@@ -1,11 +1,18 @@
 """Tasks of arrays that wait, which Slurm lists as one job."""
 
 import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
 from typing import Final
+
+from pointsman.live.backends.facts import Phase
+from pointsman.live.backends.slurm.records import SlurmJob
 
 MOST_TASKS: Final = 1_000
 """Tasks of an array that wait and are seen one by one; the others are not until these have begun."""
-_WAITING_TASKS: Final = re.compile(r"(?P<array>\d+)_\[(?P<tasks>[\d,:-]+)(?:%\d+)?\]")
+_WAITING_TASKS: Final = re.compile(r"(?P<array>\d+)_\[(?P<tasks>[\d,:-]+)(?:%(?P<most>\d+))?\]")
+TOO_MANY: Final = "JobArrayTaskLimit"
+"""Slurm's reason for tasks that wait because as many of their array run as may at once."""
 
 
 def task_ids(id_: str) -> list[str]:
@@ -17,6 +24,24 @@ def task_ids(id_: str) -> list[str]:
     for part in found["tasks"].split(","):
         tasks += [f"{found['array']}_{number}" for number in _span(part)[: MOST_TASKS - len(tasks)]]
     return tasks
+
+
+def beyond_limits(jobs: Iterable[SlurmJob], waits: Callable[[SlurmJob], bool]) -> set[str]:
+    """Tasks that may not start yet: of the array ``8_[4-9%2]``, two may run at once. Slurm shows that as long as tasks
+    wait of which it has made no jobs. `waits`: whether a job has not been launched.
+    """
+    most: dict[str, int] = {}
+    waiting: defaultdict[str, list[str]] = defaultdict(list)
+    busy: Counter[str] = Counter()
+    for job in jobs:
+        found = _WAITING_TASKS.fullmatch(job.id)
+        if found is not None and found["most"]:
+            most[found["array"]] = int(found["most"])
+        if waits(job):
+            waiting[job.id.partition("_")[0]] += task_ids(job.id)
+        elif job.phase != Phase.ENDED:
+            busy[job.id.partition("_")[0]] += 1
+    return {id_ for array, many in most.items() for id_ in waiting[array][max(0, many - busy[array]) :]}
 
 
 def is_named(id_: str, name: str) -> bool:

@@ -11,7 +11,7 @@ from pointsman.cluster.hostlist import compress
 from pointsman.errors import BackendError, InputError, PointsmanError, UsageError
 from pointsman.live.backends.facts import Phase, Unsure
 from pointsman.live.backends.slurm.acting import BAD_PLACE, SlurmBackend
-from pointsman.live.backends.slurm.array_tasks import is_named
+from pointsman.live.backends.slurm.array_tasks import TOO_MANY, beyond_limits, is_named
 from pointsman.live.backends.slurm.other_daemons import OtherDaemons
 from pointsman.live.backends.slurm.records import SlurmJob, Snapshot
 from pointsman.live.control.loop import ControlLoop
@@ -21,6 +21,7 @@ from pointsman.live.daemon.setting import ACTED, PARTITIONS
 from pointsman.live.daemon.slurm.check import faults_of
 from pointsman.live.daemon.slurm.faults import more_faults
 from pointsman.live.daemon.slurm.instead import HANDS_BACK, SUBMIT, refuse
+from pointsman.live.daemon.slurm.miscounts import Miscounts
 from pointsman.live.daemon.submission import Submission
 from pointsman.live.observe.inventory import describe_changes
 from pointsman.live.observe.loop import LATELY_MS
@@ -86,7 +87,7 @@ class ActingDaemon(Daemon):
         self._seen_s, self._outage = time.monotonic(), ""
         self._faults: set[str] = set()
         """What is wrong with Slurm."""
-        self._others = OtherDaemons(self.slurm.store)
+        self._others, self._miscounts = OtherDaemons(self.slurm.store), Miscounts()
         self._told: set[str] = set()
         """Sentences about jobs that are not placed, of which each is an alarm once."""
         with self.store.turn():
@@ -168,7 +169,8 @@ class ActingDaemon(Daemon):
         sight = self._sighting.sight(self._snapshot)
         if changed := describe_changes(sight.gpus, self.loop.world, self.node_names):
             self._alarm(changed)
-        seen = sight.jobs.values()
+        later = beyond_limits(self._snapshot.jobs, self.slurm.partitions.has_at_gate)
+        seen = [_hold(one) if one.shown in later else one for one in sight.jobs.values()]
         self._rows = {job.request_key: row for row, job in self.loop.jobs.items() if job.request_key is not None}
         self.loop.reasons = {self._rows[one.key]: one.held for one in seen if one.held and one.key in self._rows}
         new = [one for one in seen if one.key not in self._rows and self._waits_at_gate(one)]
@@ -186,9 +188,10 @@ class ActingDaemon(Daemon):
                 self._alarm(self._outage)
             return
         self._seen_s, self._listed = now_s, self._snapshot.jobs
+        miscounted = self._miscounts.look(self._snapshot, now_s)
         faults = {
             *faults_of(self._snapshot, self.slurm.partitions),
-            *more_faults(self._snapshot, self.slurm.partitions, self._others),
+            *more_faults(self._snapshot, self.slurm.partitions, self._others, miscounted),
         } - {""}
         self._told -= {self._outage, *(self._faults - faults)}  # each time that they come back is told
         self._faults = faults
@@ -290,6 +293,11 @@ class ActingDaemon(Daemon):
         if self._waits_at_gate(seen) and is_held != (row in self.loop.held):
             return JobOrder(Verb.HOLD if is_held else Verb.RELEASE, row, seen.uid)
         return None
+
+
+def _hold(seen: SeenJob) -> SeenJob:
+    """A task of an array of which as many run as may at once."""
+    return seen if _is_held(seen) else replace(seen, held=TOO_MANY)
 
 
 def _is_held(seen: SeenJob) -> bool:

@@ -15,7 +15,7 @@ from pointsman.live.backends.slurm.rights import check_may_act, check_may_advise
 from pointsman.live.daemon.check import Finding, fault_of, find
 
 LEAST: Final = (22, 5)
-"""The first version that was tried with jobs placed by name."""
+"""The first version that was tried with jobs that are changed."""
 _SETTING: Final = re.compile(r"^(\w+)\s*=\s*(.*?)\s*$", re.M)
 
 _WHERE: Final = re.compile(r" to start at .* in partition (\S+)")
@@ -56,7 +56,9 @@ def check_slurm(partitions: Partitions, *, acts: bool, advises: bool = False) ->
         rights["this user may place jobs"] = check_may_act
     for said, look in rights.items():
         yield _find(partial(_rights, look, said, commands, slurm.seen.controller))
-    looks = (_version, _gate, _target, _requeue, partial(_submit_plugin, commands), _credentials)
+    if advises or acts:
+        yield _find(partial(_version, slurm))
+    looks = (_gate, _target, _requeue, partial(_submit_plugin, commands), _credentials)
     for look in looks if acts else ():
         yield _find(partial(look, slurm))
 
@@ -84,12 +86,20 @@ def _size(slurm: _Slurm) -> str:
     return f"{len(nodes)} nodes with {gpus} GPUs"
 
 
-def _version(slurm: _Slurm) -> str:
-    version = slurm.seen.controller.version
-    numbers = tuple(int(part) for part in re.findall(r"\d+", version)[:2])
+def check_version(controller: Controller) -> None:
+    """Older versions were not tried with jobs that are changed.
+
+    Raises:
+        UsageError: it is older than `LEAST`.
+    """
+    numbers = tuple(int(part) for part in re.findall(r"\d+", controller.version)[:2])
     if numbers < LEAST:
-        raise UsageError(f"Slurm {version} is older than 22.05: use --observe or --advise")
-    return f"Slurm {version} places jobs on nodes by name"
+        raise UsageError(f"Slurm {controller.version} is older than 22.05: use --observe")
+
+
+def _version(slurm: _Slurm) -> str:
+    check_version(slurm.seen.controller)
+    return f"jobs of Slurm {slurm.seen.controller.version} can be changed"
 
 
 def _rights(
@@ -115,7 +125,8 @@ def _target(slurm: _Slurm) -> str:
     target = slurm.partition(name)
     if target is None or target.state != "UP":
         state = "is not there" if target is None else f"is {target.state}"
-        raise UsageError(f"partition {name!r:.40}, in which jobs are to run, {state}: name another with --target")
+        mend = "set its State=UP, or name another with --target"
+        raise UsageError(f"partition {name!r:.40}, in which jobs are to run, {state}: {mend}")
     return f"jobs run in partition {name}"
 
 

@@ -1,7 +1,8 @@
 """What a person should know of a Slurm whose jobs a daemon starts, besides the states of its partitions."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from pointsman.cluster.hostlist import compress
 from pointsman.inputs.durations import duration
 from pointsman.live.backends.slurm.acting import Partitions
 from pointsman.live.backends.slurm.controller_clock import describe_skew
@@ -9,9 +10,16 @@ from pointsman.live.backends.slurm.other_daemons import OtherDaemons
 from pointsman.live.backends.slurm.records import Snapshot
 
 
-def more_faults(snapshot: Snapshot, partitions: Partitions, others: OtherDaemons) -> Iterator[str]:
-    """What is wrong besides the states of partitions."""
+def more_faults(
+    snapshot: Snapshot, partitions: Partitions, others: OtherDaemons, miscounted: Sequence[str]
+) -> Iterator[str]:
+    """What is wrong besides the states of partitions, be it with nodes whose GPUs are `miscounted`."""
     yield describe_skew(snapshot.skew_s)
+    if miscounted:
+        yield (
+            f"Slurm counts GPUs of {compress(miscounted)} that no job has, so no job starts there: "
+            "call 'scontrol reconfigure', and it counts them anew"
+        )
     if {partitions.gate, partitions.target} - {one.name for one in snapshot.partitions}:
         within = duration(snapshot.controller.min_job_age_s)
         yield (

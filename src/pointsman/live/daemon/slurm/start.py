@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from pointsman.cluster.imports.read import import_nodes
-from pointsman.errors import BackendError, InputError
+from pointsman.errors import BackendError, InputError, UsageError
 from pointsman.live.backends.facts import Unsure
 from pointsman.live.backends.local.rights import own_directory
 from pointsman.live.backends.slurm.acting import SlurmBackend
@@ -20,6 +20,7 @@ from pointsman.live.backends.slurm.reader import Reader
 from pointsman.live.backends.slurm.rights import check_may_act, check_may_advise, check_sees_all
 from pointsman.live.control.clock import Clock
 from pointsman.live.daemon.setting import PARTITIONS, Setting
+from pointsman.live.daemon.slurm.check import check_version
 from pointsman.live.observe.advising import Scope, hand_back
 from pointsman.live.observe.slurm.watch import SlurmPriorities, SlurmWatch
 from pointsman.live.records.store import Store
@@ -50,7 +51,9 @@ def observing(
         controller = read_controller(conf.read_text(encoding="utf-8"))
         check_sees_all(commands, controller)
         if advises is not None:
+            check_version(controller)
             check_may_advise(commands, controller)
+            _check_partitions(commands, advises)
         cluster = _cluster_of(commands, setting.folder) if finds_cluster else setting.cluster
     except Unsure as error:
         raise BackendError(f"Slurm cannot be observed: {error}") from None
@@ -63,7 +66,7 @@ def observing(
     return replace(
         setting,
         cluster=str(cluster),
-        backend=lambda *_: SlurmWatch(reader, Commands()),
+        backend=lambda *_: SlurmWatch(reader, Commands(), advises.partitions if advises else frozenset()),
         clock=lambda store, least_ms: Clock(store, max(least_ms, PAST_MS)),
         compile=compile_both,
         observes=stand_in,
@@ -89,7 +92,9 @@ def acting(
     own_directory(setting.folder, 0o711)
     commands = Commands()
     try:
-        check_may_act(commands, read_controller(commands.ask("scontrol", "show", "config").text))
+        controller = read_controller(commands.ask("scontrol", "show", "config").text)
+        check_version(controller)
+        check_may_act(commands, controller)
         cluster = _cluster_of(commands, setting.folder) if finds_cluster else setting.cluster
     except Unsure as error:
         raise BackendError(f"Slurm cannot be asked: {error}") from None
@@ -126,6 +131,17 @@ def hand_back_all(folder: Path) -> None:
         raise BackendError(f"nothing is handed back: {error}") from None
     finally:
         store.close()
+
+
+def _check_partitions(commands: Commands, scope: Scope) -> None:
+    """No job is in the scope of a partition that is misspelt.
+
+    Raises:
+        UsageError: Slurm has no such partition. Unsure: no answer.
+    """
+    there = {*commands.ask("sinfo", "--all", "--noheader", "--format=%R").text.split()}
+    if missing := sorted(scope.partitions - there):
+        raise UsageError(f"Slurm has no partition {missing[0]!r:.60} (it has {', '.join(sorted(there)):.300})")
 
 
 def _cluster_of(commands: Commands, folder: Path) -> Path:

@@ -38,7 +38,9 @@ class Sighting:
     forgotten the first: what is the same job is remembered.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, partitions: frozenset[str] = frozenset()) -> None:
+        """`partitions`: in which jobs may be changed, if only in some."""
+        self._partitions = partitions
         self._known: dict[str, _Known] = {}
         """By Slurm's id, as long as it is listed, and for `REMEMBERED_S`."""
         self._others = OtherDaemons()
@@ -69,6 +71,8 @@ class Sighting:
 
     def _odd(self, snapshot: Snapshot) -> Iterator[str]:
         yield describe_skew(snapshot.skew_s)
+        for name in sorted(self._partitions - {partition.name for partition in snapshot.partitions}):
+            yield f"Slurm has no partition {name!r:.60} any more: no priorities are changed there"
         for id_ in self._others.look(snapshot.jobs).values():
             yield (
                 f"a daemon with --act starts jobs of this Slurm, such as {id_}: what is observed are its decisions, "

@@ -69,14 +69,14 @@ class SlurmWatch(SlurmPriorities):
 
     title: Final = "Slurm"
 
-    def __init__(self, reader: Reader, commands: Commands) -> None:
-        """It has looked once; changes are made by `commands`.
+    def __init__(self, reader: Reader, commands: Commands, partitions: frozenset[str] = frozenset()) -> None:
+        """It has looked once; changes are made by `commands`, of jobs in these partitions, if any.
 
         Raises:
             Unsure: Slurm did not answer. UsageError, BackendError: a person must mend it.
         """
         super().__init__(commands)
-        self._reader, self._sighting = reader, Sighting()
+        self._reader, self._sighting = reader, Sighting(partitions)
         self._latest: Sight | None = None
         self.trouble = ""
         """Why the last look showed nothing; empty if it did."""

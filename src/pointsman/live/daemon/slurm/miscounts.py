@@ -1,0 +1,38 @@
+"""Nodes on which Slurm counts more GPUs than its jobs have: a controller that was killed may go on doing so."""
+
+from collections import Counter
+from typing import Final
+
+from pointsman.live.backends.facts import Phase
+from pointsman.live.backends.slurm.records import SlurmJob, Snapshot
+
+SURELY_S: Final = 60.0
+"""For so long each look must show it: nodes are asked a moment after jobs, which begin and end."""
+
+
+class Miscounts:
+    """Those that the looks so far have shown."""
+
+    def __init__(self) -> None:
+        self._since_s: dict[str, float] = {}
+
+    def look(self, snapshot: Snapshot, now_s: float) -> list[str]:
+        """The nodes of which it is sure by now."""
+        has = gpus_of_jobs(snapshot)
+        odd = [node.name for node in snapshot.nodes if node.gpus_in_use > has[node.name]]
+        self._since_s = {name: self._since_s.get(name, now_s) for name in odd}
+        return [name for name, since_s in self._since_s.items() if now_s - since_s >= SURELY_S]
+
+
+def gpus_of_jobs(snapshot: Snapshot) -> Counter[str]:
+    """How many GPUs jobs that run have on each node."""
+    has: Counter[str] = Counter()
+    for job in snapshot.jobs:
+        if job.phase == Phase.RUNNING:
+            has.update({part.node: part.count or _gpus_each(job) for part in job.held})
+    return has
+
+
+def _gpus_each(job: SlurmJob) -> int:
+    """On each node, if it is not said how many on which: at least as many as there are."""
+    return job.gpus.per_node or -(-(job.gpus.total or 0) // job.nodes_asked)
