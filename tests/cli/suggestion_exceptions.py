@@ -121,6 +121,7 @@ ELSEWHERE = {
         '"live", "stop", "--hand-back"',
     ),
     "stop one by 'pointsman live stop --hand-back": ("live/test_slurm_acting.py", '"live", "stop", "--hand-back"'),
+    "the queue is being handed back, and no more": ("live/test_slurm_hangs.py", '"live", "stop", "--hand-back"'),
     "a daemon with --act starts jobs of this Slurm": ("live/test_slurm_acting.py", '"--backend", "slurm", "--act"'),
     "see 'pointsman nodes'": ("live/test_daemon.py", 'daemon.rows("nodes")'),
     "use --format csv": ("cli/test_simulate.py", '"--format", "csv"'),

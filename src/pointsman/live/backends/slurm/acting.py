@@ -133,7 +133,7 @@ class SlurmBackend:
             raise seen
         self._marks.recall(seen.jobs)
         self._marked = [(mark, job) for job in seen.jobs if (mark := self._marks.of(job)) is not None]
-        self._note_ends()
+        self._note_ends(is_all=seen.complete)
         self._living = {id_: job for job in seen.jobs if job.phase != Phase.ENDED for id_ in task_ids(job.id)}
         ours = self._gpus_in_use()
         facts = tuple(fact_of(mark, job, is_back=self.partitions.has_at_gate(job)) for mark, job in self._marked)
@@ -141,9 +141,12 @@ class SlurmBackend:
         nodes = tuple(node_fact(name, gpus, listed.get(name), ours[name]) for name, gpus in self._declared.items())
         return Observation(facts, nodes, seen.complete, round(1000 * seen.unix_s))
 
-    def _note_ends(self) -> None:
-        before, now_s = self._ends, time.monotonic()
-        self._ends = {mark.attempt: before[mark.attempt] for mark, _ in self._marked if mark.attempt in before}
+    def _note_ends(self, *, is_all: bool) -> None:
+        """`is_all`: what is not listed now will not be listed again."""
+        now_s = time.monotonic()
+        if is_all:
+            listed = {mark.attempt for mark, _ in self._marked}
+            self._ends = {attempt: end for attempt, end in self._ends.items() if attempt in listed}
         for mark, job in self._marked:
             if job.phase == Phase.ENDED and self._ends.get(mark.attempt, _NEVER)[0] != job.state:
                 self._ends[mark.attempt] = job.state, now_s
