@@ -63,6 +63,9 @@ def test_nothing_is_measured_after_the_time(command: Command) -> None:
     assert time.monotonic() - begin < 4.5  # 3 s, and the end of a process
     assert (done.code, "2 measurements left out for lack of time" in done.err) == (1, True), done.err
     assert "sleeps, batch 4000; dozes, batch 1" in done.err
+    assert "sleeps, batch 4000 did not end within 2 s" in done.err or "did not end within 3 s" in done.err
+    assert "give the same command at least --minutes 0.1; what is in the file is kept" in done.err
+    assert "the same command measures" not in done.err
 
 
 @pytest.mark.parametrize("column", ["device", "driver", "versions", "mode", "precision"])

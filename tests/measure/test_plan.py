@@ -83,7 +83,7 @@ def test_a_row_that_is_measured_again_is_replaced_unless_that_fails(path: Path) 
     failed, _ = done(path, [item("a", fail), item("b")], again=lambda row: row["model"] == "a0")
     assert (failed.failed, [row["step_s"] for row in failed.rows]) == (["a: crash: it"], ["1", "1"])
     late, _ = done(path, [item("a"), item("b")], budget_s=0, again=lambda row: row["model"] == "a0")
-    assert (late.left_out, [row["model"] for row in late.rows]) == (["a"], ["a0", "b0"])
+    assert (list(late.left_out), [row["model"] for row in late.rows]) == (["a"], ["a0", "b0"])
     again, _ = done(path, [item("a"), item("b")], again=lambda row: row["model"] == "a0")
     assert (again.measured, again.kept) == (1, 1)
     assert [line[:2] for line in path.read_text().splitlines()] == ["mo", "b0", "a0"]
@@ -92,16 +92,16 @@ def test_a_row_that_is_measured_again_is_replaced_unless_that_fails(path: Path) 
 def test_what_would_end_too_late_is_left_out(path: Path) -> None:
     items = [item("a"), item("slow", lambda: time.sleep(0.5)), item("b"), item("c")]
     outcome, _ = done(path, items, budget_s=0.9)
-    assert (outcome.measured, outcome.left_out) == (2, ["b", "c"])
-    assert outcome.left_out_s == pytest.approx(1.0, rel=0.1)
+    assert (outcome.measured, list(outcome.left_out)) == (2, ["b", "c"])
+    assert sum(outcome.left_out.values()) == pytest.approx(1.0, rel=0.1)
     assert done(path, items, budget_s=0.0)[0].kept == 2
 
 
 def test_an_item_of_many_runs_is_expected_to_take_longer(path: Path) -> None:
     items = [item("a"), item("slow", lambda: time.sleep(0.2)), item("three", runs=3), item("b")]
     outcome, _ = done(path, items, budget_s=0.7)
-    assert (outcome.measured, outcome.left_out) == (3, ["three"])
-    assert outcome.left_out_s == pytest.approx(0.6, rel=0.1)
+    assert (outcome.measured, list(outcome.left_out)) == (3, ["three"])
+    assert sum(outcome.left_out.values()) == pytest.approx(0.6, rel=0.1)
 
 
 def test_what_is_not_over_in_time_is_left_out(path: Path) -> None:
@@ -110,7 +110,20 @@ def test_what_is_not_over_in_time_is_left_out(path: Path) -> None:
         raise TimeIsOver
 
     outcome, _ = done(path, [item("a"), item("b", wait), item("c")], budget_s=0.3)
-    assert (outcome.measured, outcome.left_out, outcome.failed) == (1, ["b", "c"], [])
+    assert (outcome.measured, list(outcome.left_out), outcome.failed) == (1, ["b", "c"], [])
+    assert outcome.ended == {"b": pytest.approx(0.3, rel=0.1)}
+    assert outcome.left_out == pytest.approx({"b": 2 * outcome.ended["b"], "c": outcome.ended["b"]}, rel=0.1)
+    assert outcome.least_s() == pytest.approx(0.6, rel=0.1)
+
+
+def test_what_has_failed_takes_as_long_as_expected_at_least(path: Path) -> None:
+    def hang() -> None:
+        time.sleep(0.4)
+        fail()
+
+    outcome, _ = done(path, [item("a"), item("b", fail), item("c", hang), item("d", hang), item("e")], budget_s=1.1)
+    assert (len(outcome.failed), list(outcome.left_out)) == (3, ["e"])
+    assert outcome.left_out["e"] == pytest.approx(0.4, rel=0.1)
 
 
 def test_all_that_is_not_in_the_file_is_checked_before_anything_is_measured(path: Path) -> None:
@@ -128,12 +141,12 @@ def test_all_that_is_not_in_the_file_is_checked_before_anything_is_measured(path
 def test_the_first_item_says_nothing_of_the_others(path: Path) -> None:
     """It starts processes."""
     outcome, _ = done(path, [item("slow", lambda: time.sleep(0.5)), *map(item, "abc")], budget_s=0.9)
-    assert (outcome.measured, outcome.left_out) == (4, [])
+    assert (outcome.measured, list(outcome.left_out)) == (4, [])
 
 
 def test_without_any_time_nothing_is_begun(path: Path) -> None:
     outcome, _ = done(path, [item("a")], budget_s=-1)
-    assert (outcome.rows, outcome.left_out) == ([], ["a"])
+    assert (outcome.rows, list(outcome.left_out)) == ([], ["a"])
 
 
 def test_what_is_finished_stays_when_the_next_item_raises(path: Path) -> None:

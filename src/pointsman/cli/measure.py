@@ -126,9 +126,9 @@ def overheads(
     outcome = measure(
         COLUMNS, how, models, slot, lambda bench: items(bench, slot, found, size, place, rounds), run_s=0.0
     )
-    check_outcome(outcome)
+    check_outcome(outcome, minutes)
     if outcome.left_out:
-        raise RunError(f"{output}: not written before all rounds are measured; the same command goes on")
+        raise RunError(f"{output}: not written before all rounds are measured")
     rows = [row for row in outcome.rows if not row["reason"]]
     write_whole(output, overheads_yaml(rows))
     screen.show(summary(rows), format, left=("what",))

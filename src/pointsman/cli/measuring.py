@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
-from math import inf
+from math import ceil, inf
 from typing import TYPE_CHECKING, Any, Final
 
 from pointsman.cli import screen
@@ -45,7 +45,7 @@ def measure_rows(
     outcome = measure(columns, how, models, slot, plan, how.rounds * how.round_s)
     shown = (*SHOWN[kind], "spread", "disturbed", *(["reason"] if any(row["reason"] for row in outcome.rows) else []))
     screen.show([{name: _number(row[name]) for name in shown} for row in outcome.rows], how.format, left=WORDS)
-    check_outcome(outcome)
+    check_outcome(outcome, how.minutes)
     unsteady = sum(_is_unsteady(row, how) for row in outcome.rows)
     if unsteady:
         rows = counted(unsteady, "row has", "rows have")
@@ -71,7 +71,8 @@ def measure(
     from pointsman.measure.pool import Pool
     from pointsman.measure.rows import RowFile
 
-    until_s = inf if how.minutes is None else time.monotonic() + 60 * how.minutes
+    begin_s = time.monotonic()
+    until_s = inf if how.minutes is None else begin_s + 60 * how.minutes
     check_output_file(how.output, force=True)
     _need_torch(models, slot)
     with Pool(how.deadline_s) as pool:
@@ -84,28 +85,40 @@ def measure(
                 items,
                 file,
                 bench.about(),
-                Budget(until_s, run_s),
+                Budget(until_s, run_s, begin_s),
                 bar.update,
                 again=lambda row: _is_wanted_again(row, how),
                 check=lambda settings: bench.check(settings, slot),
             )
 
 
-def check_outcome(outcome: "Outcome") -> None:
+def check_outcome(outcome: "Outcome", minutes: float | None) -> None:
     """Say what has failed and what was left out; RunError if nothing was measured."""
     for failure in outcome.failed:
         screen.note(f"failed: {failure}")
     if outcome.left_out:
-        about = f", about {max(0.1, outcome.left_out_s / 60):.1f} min" if outcome.left_out_s else ""
-        titles = "; ".join(outcome.left_out)
-        screen.note(f"{counted(len(outcome.left_out), 'measurement')} left out for lack of time{about}: {titles}")
-        screen.note("the same command measures them, too; what is in the file is kept")
+        _note_what_is_left_out(outcome, minutes)
     if outcome.failed_before:
         rows = counted(outcome.failed_before, "row")
         screen.note(f"{rows} failed in an earlier run; --again failed measures again what has failed")
     if all(row["reason"] for row in outcome.rows):
         reason = outcome.rows[0]["reason"] if outcome.rows else "there was no time for any"
         raise RunError(f"nothing was measured: {reason}")
+
+
+def _note_what_is_left_out(outcome: "Outcome", minutes: float | None) -> None:
+    """Say what, about how long it takes, and in which time the same command gets on."""
+    takes_s = sum(outcome.left_out.values())
+    about = f", about {max(0.1, (outcome.start_s + takes_s) / 60):.1f} min" if takes_s else ""
+    titles = "; ".join(outcome.left_out)
+    screen.note(f"{counted(len(outcome.left_out), 'measurement')} left out for lack of time{about}: {titles}")
+    for title, had_s in outcome.ended.items():
+        screen.note(f"{title} did not end within {had_s:.0f} s")
+    if outcome.ended or (minutes is not None and 60 * minutes < outcome.least_s()):
+        least = max(0.1, ceil(outcome.least_s() / 6) / 10)
+        screen.note(f"give the same command at least --minutes {least:g}; what is in the file is kept")
+    else:
+        screen.note("the same command measures them, too; what is in the file is kept")
 
 
 def _is_wanted_again(row: "Row", how: Settings) -> bool:

@@ -42,33 +42,70 @@ class Outcome:
     failed_before: int = 0
     """Rows among those kept that have failed."""
     failed: list[str] = field(default_factory=list)
-    left_out: list[str] = field(default_factory=list)
-    left_out_s: float = 0.0
-    """About how long what was left out takes."""
+    start_s: float = 0.0
+    """About how long starting takes, before and in the first item."""
+    left_out: dict[str, float] = field(default_factory=dict)
+    """About how many seconds each item takes that was left out; twice what it had if it was ended."""
+    ended: dict[str, float] = field(default_factory=dict)
+    """How many seconds each item had that did not end in time."""
+
+    def least_s(self) -> float:
+        """The least time in which one more item that was left out can be expected to end."""
+        return self.start_s + max(self.left_out.values())
 
 
 class Budget:
     """Time for a plan."""
 
-    def __init__(self, until_s: float = inf, run_s: float = 0.0) -> None:
-        """When the time is over, on the monotonic clock, and the least that a run of jobs takes; in seconds."""
+    def __init__(self, until_s: float = inf, run_s: float = 0.0, begin_s: float | None = None) -> None:
+        """When the time is over and when it began (now), on the monotonic clock, and the least that a run of jobs
+        takes; in seconds.
+        """
         self._until_s, self._run_s = until_s, run_s
+        self._begin_s = time.monotonic() if begin_s is None else begin_s
         self._seen_s: list[float] = []
+        self.start_s = 0.0
+        """How long starting took, as far as that is known: until the first item, and what the first that ended took
+        longer than a run takes.
+        """
+        self._has_started = False
+
+    def begin_items(self) -> None:
+        """From now on items are measured."""
+        self.start_s = time.monotonic() - self._begin_s
+
+    def left_s(self) -> float:
+        """How much time is left."""
+        return self._until_s - time.monotonic()
 
     def expect_s(self, runs: int) -> float:
-        """About how long runs take. The first ones say little: they start processes."""
-        return runs * (median(self._seen_s[1:]) if len(self._seen_s) > 1 else self._run_s)
+        """About how long runs take."""
+        return runs * (median(self._seen_s) if self._seen_s else self._run_s)
 
     def has_room(self, runs: int) -> bool:
         """Whether this many runs are expected to fit."""
-        return time.monotonic() + self.expect_s(runs) <= self._until_s
+        return self.expect_s(runs) <= self.left_s()
 
     @contextmanager
     def spent(self, runs: int) -> Generator[None]:
-        """Count what is done meanwhile as this many runs."""
-        begin_s = time.monotonic()
-        yield
-        self._seen_s.append((time.monotonic() - begin_s) / runs)
+        """Count what is done meanwhile as this many runs. The first that end say little: they start processes. What has
+        failed or did not end in time would have taken as long as was expected, at least.
+        """
+        begin_s, left_s, expected_s = time.monotonic(), self.left_s(), self.expect_s(runs)
+        try:
+            yield
+        except TimeIsOver:
+            self._seen_s.append(max(left_s, expected_s) / runs)
+            raise
+        except JobFailed:
+            self._seen_s.append(max(time.monotonic() - begin_s, expected_s) / runs)
+            raise
+        took_s = time.monotonic() - begin_s
+        if self._has_started:
+            self._seen_s.append(took_s / runs)
+        else:
+            self.start_s += max(0.0, took_s - expected_s)
+        self._has_started = True
 
 
 def work_off(
@@ -99,6 +136,7 @@ def work_off(
     ]
     with suppress(TimeIsOver):
         check([setting for item, kept in zip(items, is_kept, strict=True) if not kept for setting in item.settings])
+    budget.begin_items()
     for done, (item, rows, kept) in enumerate(zip(items, known, is_kept, strict=True)):
         tell(done / len(items), item.title)
         outcome.rows += rows if kept else _measure(item, rows, file, about, budget, outcome)
@@ -106,6 +144,7 @@ def work_off(
             outcome.kept += len(rows)
             outcome.failed_before += sum(bool(row["reason"]) for row in rows)
     tell(1.0, "")
+    outcome.start_s = budget.start_s
     return outcome
 
 
@@ -113,13 +152,13 @@ def _measure(
     item: Item, old: Sequence[Row], file: RowFile, about: Mapping[str, str], budget: Budget, outcome: Outcome
 ) -> Sequence[Row]:
     """The rows of an item, new ones if there is time; a failure replaces none that have times."""
-    runs, found = max(1, item.runs()), None
+    runs, left_s, found = max(1, item.runs()), budget.left_s(), None
     try:
         if budget.has_room(runs):
             with budget.spent(runs):
                 found = [{**known, **cells} for known, cells in zip(item.identities, item.measure(), strict=True)]
     except TimeIsOver:
-        pass
+        outcome.ended[item.title] = left_s
     except JobFailed as failure:
         outcome.failed.append(f"{item.title}: {failure}")
         if any(not row["reason"] for row in old):
@@ -128,8 +167,7 @@ def _measure(
     else:
         outcome.measured += len(found or ())
     if found is None:
-        outcome.left_out.append(item.title)
-        outcome.left_out_s += budget.expect_s(runs)
+        outcome.left_out[item.title] = max(budget.expect_s(runs), 2 * outcome.ended.get(item.title, 0.0))
         return old
     now = datetime.now(UTC).isoformat(timespec="seconds")
     file.add([{**about, **row, "measured_at": now} for row in found], instead_of=old)
