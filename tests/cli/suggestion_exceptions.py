@@ -98,7 +98,7 @@ ELSEWHERE = {
     "{}: use it with --overheads {}; sizes and times": ("cli/test_measure_overheads.py", '"--overheads", "o.yaml"'),
     "give it, as --batch {}=32": ("measure/test_names.py", '"BERT=4"'),
     "failed in an earlier run; --again failed measures": ("cli/test_measure.py", '"--again", "failed"'),
-    "something else ran; --again unsteady measures": ("cli/test_measure_again.py", '"--again", "unsteady"'),
+    "; --again unsteady measures": ("cli/test_measure_again.py", '"--again", "unsteady"'),
     "{} (name another file, or replace it with --force)": ("measure/test_rows.py", "force=True"),
     "pointsman explain {} --run {}": ("cli/test_compare.py", "pointsman explain"),
     "runs/{} --at {}": ("cli/test_compare.py", "pointsman explain"),

@@ -8,6 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from pointsman.cli.measure_options import Settings
+from pointsman.measure.rounds import Limits
+from pointsman.speed.measured_rows import SPREAD_LIMIT
+
 from .conftest import Command
 from .measuring import CPU, own, rows
 
@@ -49,11 +53,18 @@ def test_unsteady_rows_are_measured_again_alone(command: Command, spread: str) -
     rewrite("s.csv", [steady, unsteady | {"spread": spread}])
     kept = command(*words)
     assert "s.csv: 0 measured, 2 kept" in kept.err
-    assert "1 row has a spread above 1: something else ran; --again unsteady measures" in kept.err
+    read = command("profile", "fit", "s.csv")
+    assert "s.csv: of 2 rows, " in read.err
+    assert "measures them again with --again unsteady --spread-limit 0.05" in read.err
+    assert "1 row has a spread above 1; --again unsteady measures" in kept.err
     again = command(*words, "--again", "unsteady")
     assert "s.csv: 1 measured, 1 kept" in again.err
     first, second = rows("s.csv")
     assert (first, second["batch_per_gpu"], float(second["spread"]) <= 1) == (steady, "2", True)
+
+
+def test_readers_and_measurements_have_one_limit() -> None:
+    assert Settings.spread_limit == Limits().spread == SPREAD_LIMIT
 
 
 def test_nothing_is_measured_after_the_time(command: Command) -> None:

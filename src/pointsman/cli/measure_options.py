@@ -131,7 +131,7 @@ class Settings:
             help="Distance from the median, as a share, beyond which a round is repeated.",
             rich_help_panel=HOW,
         ),
-    ] = 0.05
+    ] = 0.05  # `pointsman.speed.measured_rows.SPREAD_LIMIT`, whose module takes long to import
     deadline_s: DeadlineS = 120.0
     again: Annotated[
         list[Again],

@@ -49,10 +49,7 @@ def measure_rows(
     unsteady = sum(_is_unsteady(row, how) for row in outcome.rows)
     if unsteady:
         rows = counted(unsteady, "row has", "rows have")
-        limit = f"{how.spread_limit:g}"
-        screen.note(
-            f"{rows} a spread above {limit}: something else ran; --again unsteady measures what is unsteady again"
-        )
+        screen.note(f"{rows} a spread above {how.spread_limit:g}; --again unsteady measures what is unsteady again")
     told = f"{outcome.measured} measured, {outcome.kept} kept, {len(outcome.failed)} failed"
     screen.note(f"{how.output}: {told}; use it with 'pointsman {USE[kind].format(how.output)}'")
 
@@ -129,8 +126,9 @@ def _is_wanted_again(row: "Row", how: Settings) -> bool:
 
 def _is_unsteady(row: "Row", how: Settings) -> bool:
     """Whether rounds differ by more than the limit, or a cell that was edited does not say."""
-    spread = _number(row["spread"]) or 0
-    return isinstance(spread, str) or not spread <= how.spread_limit
+    from pointsman.speed.measured_rows import spread_of
+
+    return spread_of(row["spread"]) > how.spread_limit
 
 
 def _bench(pool: "Pool", slot: "Slot", how: Settings) -> "Bench":

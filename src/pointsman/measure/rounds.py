@@ -10,6 +10,7 @@ from typing import Final, NamedTuple, TypeVar
 from pointsman.measure.messages import Run, Steps
 from pointsman.measure.pool import name_job
 from pointsman.measure.process import JobFailed, JobProcess, TimeIsOver
+from pointsman.speed.measured_rows import SPREAD_LIMIT
 
 LEAST_STEPS: Final = 3
 T = TypeVar("T")
@@ -23,7 +24,7 @@ class Limits(NamedTuple):
 
     rounds: int = 5
     round_s: float = 1.0
-    spread: float = 0.05
+    spread: float = SPREAD_LIMIT
     """A round is disturbed if a step time is further than this share from the median of all rounds, or if other
     processes take more than this share of the cores."""
     most_rounds: int = 15

@@ -37,6 +37,8 @@ class Step(NamedTuple):
     """What each GPU puts into the all-reduce; NaN if it takes part in none and nothing is known of it."""
     memory_bytes: float = nan
     """GPU memory that the step took, without that of the CUDA context; NaN if not measured."""
+    is_unsteady: bool = False
+    """Whether the rounds of the measurement differ by more than the default limit."""
 
     @property
     def shape(self) -> GangShape:
@@ -83,7 +85,7 @@ def _step(row: Row, catalogue: Catalogue) -> Step:
     name = catalogue.model_name(model) if known else model
     batch, kind = row.number("batch_per_gpu"), row.gpu_type(catalogue)
     memory = row.number("memory_bytes", optional=True)
-    return Step(row.line, name, kind, placement, batch, step_s, sync_s, gradient, memory)
+    return Step(row.line, name, kind, placement, batch, step_s, sync_s, gradient, memory, row.is_unsteady)
 
 
 def _placement(row: Row) -> GpusOfNodes:

@@ -30,7 +30,7 @@ def _pair(row: Row, catalogue: Catalogue) -> Pair:
     a, b = (catalogue.model_name(name) if catalogue.knows(name) else name for name in models)
     for batch in ("batch_a", "batch_b"):
         row.number(batch, optional=True)
-    return Pair(row.gpu_type(catalogue), a, b, *_norms(row))
+    return Pair(row.gpu_type(catalogue), a, b, *_norms(row), row.is_unsteady)
 
 
 def _norms(row: Row) -> tuple[float, float]:
