@@ -27,7 +27,7 @@ spec:
 def test_step_times_become_a_profile(command: Command) -> None:
     done = command("measure", "step", *own("quick"), "--batch", "4,8", "--accumulate", "2", *CPU, "-o", "steps.csv")
     assert done.code == 0, done.err
-    assert "steps.csv: 4 measured, 0 kept, 0 failed; use it with 'pointsman profile fit steps.csv -o" in done.err
+    assert "steps.csv: rows: 4 measured, 0 kept, 0 failed; use it with 'pointsman profile fit steps.csv -o" in done.err
     found = rows("steps.csv")
     assert [(row["batch_per_gpu"], row["parts"]) for row in found] == [("4", "1"), ("8", "1"), ("4", "2"), ("8", "2")]
     assert all(float(row["step_s"]) > 1e-4 * (int(row["batch_per_gpu"]) + int(row["parts"])) for row in found)
@@ -70,7 +70,7 @@ def test_failures_are_rows_that_readers_pass_over(command: Command) -> None:
     broken = ("crashes", "lacks_memory", "is_killed", "leaves", "hangs")
     done = command("measure", "step", *own(*broken, "quick"), "--batch", "1", *CPU, "--deadline-s", "4", "-o", "s.csv")
     assert done.code == 0, done.err
-    assert "s.csv: 1 measured, 0 kept, 5 failed" in done.err
+    assert "s.csv: rows: 1 measured, 0 kept, 5 failed" in done.err
     reasons = {row["model"]: row["reason"] for row in rows("s.csv")}
     assert [reasons[name].partition(":")[0] for name in broken] == [
         "crash", "out of memory", "killed", "crash", "hang",

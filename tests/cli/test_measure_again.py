@@ -32,12 +32,12 @@ def test_the_same_command_goes_on_where_it_stopped(command: Command) -> None:
     assert "3 measurements left out for lack of time, about 0.1 min: sleeps beside sleeps; " in first.err
     assert "sleeps beside dozes; dozes beside dozes\n" in first.err
     whole = command("measure", "pairs", *own("sleeps", "dozes"), "--batch", "3", *CPU, "-o", "p.csv")
-    assert "p.csv: 3 measured, 0 kept, 0 failed" in whole.err
+    assert "p.csv: rows: 3 measured, 0 kept, 0 failed" in whole.err
     text = Path("p.csv").read_text()
     again = command(
         "measure", "pairs", *own("sleeps", "dozes"), "--batch", "3", *CPU, "-o", "p.csv", "--format", "json"
     )
-    assert "p.csv: 0 measured, 3 kept, 0 failed" in again.err
+    assert "p.csv: rows: 0 measured, 3 kept, 0 failed" in again.err
     assert Path("p.csv").read_text() == text
     assert [row["model_b"] for row in json.loads(again.out)] == ["sleeps", "dozes", "dozes"]
     bf16 = command("measure", "pairs", *own("quick"), "--batch", "1", *CPU, "-o", "p.csv", "--precision", "bf16")
@@ -52,13 +52,13 @@ def test_unsteady_rows_are_measured_again_alone(command: Command, spread: str) -
     steady, unsteady = rows("s.csv")
     rewrite("s.csv", [steady, unsteady | {"spread": spread}])
     kept = command(*words)
-    assert "s.csv: 0 measured, 2 kept" in kept.err
+    assert "s.csv: rows: 0 measured, 2 kept" in kept.err
     read = command("profile", "fit", "s.csv")
     assert "s.csv: of 2 rows, " in read.err
     assert "measures them again with --again unsteady --spread-limit 0.05" in read.err
     assert "1 row has a spread above 1; --again unsteady measures" in kept.err
     again = command(*words, "--again", "unsteady")
-    assert "s.csv: 1 measured, 1 kept" in again.err
+    assert "s.csv: rows: 1 measured, 1 kept" in again.err
     first, second = rows("s.csv")
     assert (first, second["batch_per_gpu"], float(second["spread"]) <= 1) == (steady, "2", True)
 

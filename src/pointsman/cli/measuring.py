@@ -50,8 +50,8 @@ def measure_rows(
     if unsteady:
         rows = counted(unsteady, "row has", "rows have")
         screen.note(f"{rows} a spread above {how.spread_limit:g}; --again unsteady measures what is unsteady again")
-    told = f"{outcome.measured} measured, {outcome.kept} kept, {len(outcome.failed)} failed"
-    screen.note(f"{how.output}: {told}; use it with 'pointsman {USE[kind].format(how.output)}'")
+    told = f"{outcome.measured} measured, {len(outcome.kept)} kept, {outcome.failed} failed"
+    screen.note(f"{how.output}: rows: {told}; use it with 'pointsman {USE[kind].format(how.output)}'")
 
 
 def measure(
@@ -91,12 +91,12 @@ def measure(
 
 def check_outcome(outcome: "Outcome", minutes: float | None) -> None:
     """Say what has failed and what was left out; RunError if nothing was measured."""
-    for failure in outcome.failed:
+    for failure in outcome.failures:
         screen.note(f"failed: {failure}")
     if outcome.left_out:
         _note_what_is_left_out(outcome, minutes)
-    if outcome.failed_before:
-        rows = counted(outcome.failed_before, "row")
+    if failed_before := sum(bool(row["reason"]) for row in outcome.kept):
+        rows = counted(failed_before, "row")
         screen.note(f"{rows} failed in an earlier run; --again failed measures again what has failed")
     if all(row["reason"] for row in outcome.rows):
         reason = outcome.rows[0]["reason"] if outcome.rows else "there was no time for any"

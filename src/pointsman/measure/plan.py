@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from pointsman.measure.messages import Setting
 from pointsman.measure.process import JobFailed, TimeIsOver
-from pointsman.measure.rows import Row, RowFile
+from pointsman.measure.rows import Row, RowFile, cell
+from pointsman.speed.measured_rows import spread_of
 
 Cells = dict[str, object]
 Tell = Callable[[float, str], None]
@@ -38,10 +39,13 @@ class Outcome:
     rows: list[Row] = field(default_factory=list)
     """All that were asked for and are in the file, in the order of the plan."""
     measured: int = 0
-    kept: int = 0
-    failed_before: int = 0
-    """Rows among those kept that have failed."""
-    failed: list[str] = field(default_factory=list)
+    """Rows that are new."""
+    kept: list[Row] = field(default_factory=list)
+    """Rows that the file had, and still has."""
+    failed: int = 0
+    """New rows that say why they failed."""
+    failures: list[str] = field(default_factory=list)
+    """What could not be measured now, and why."""
     start_s: float = 0.0
     """About how long starting takes, before and in the first item."""
     left_out: dict[str, float] = field(default_factory=dict)
@@ -139,10 +143,9 @@ def work_off(
     budget.begin_items()
     for done, (item, rows, kept) in enumerate(zip(items, known, is_kept, strict=True)):
         tell(done / len(items), item.title)
-        outcome.rows += rows if kept else _measure(item, rows, file, about, budget, outcome)
-        if kept:
-            outcome.kept += len(rows)
-            outcome.failed_before += sum(bool(row["reason"]) for row in rows)
+        new = [] if kept else _measure(item, rows, file, about, budget, outcome)
+        outcome.rows += new or rows
+        outcome.kept += [] if new else rows
     tell(1.0, "")
     outcome.start_s = budget.start_s
     return outcome
@@ -151,7 +154,7 @@ def work_off(
 def _measure(
     item: Item, old: Sequence[Row], file: RowFile, about: Mapping[str, str], budget: Budget, outcome: Outcome
 ) -> Sequence[Row]:
-    """The rows of an item, new ones if there is time; a failure replaces none that have times."""
+    """New rows of an item, if there is time; a failure replaces none that have times, and no row a steadier one."""
     runs, left_s, found = max(1, item.runs()), budget.left_s(), None
     try:
         if budget.has_room(runs):
@@ -160,15 +163,26 @@ def _measure(
     except TimeIsOver:
         outcome.ended[item.title] = left_s
     except JobFailed as failure:
-        outcome.failed.append(f"{item.title}: {failure}")
+        outcome.failures.append(f"{item.title}: {failure}")
         if any(not row["reason"] for row in old):
-            return old
+            return []
         found = [{**known, "reason": str(failure)} for known in item.identities]
+        outcome.failed += len(found)
     else:
+        if found and _are_steadier(old, found):
+            return []
         outcome.measured += len(found or ())
     if found is None:
         outcome.left_out[item.title] = max(budget.expect_s(runs), 2 * outcome.ended.get(item.title, 0.0))
-        return old
+        return []
     now = datetime.now(UTC).isoformat(timespec="seconds")
     file.add([{**about, **row, "measured_at": now} for row in found], instead_of=old)
     return file.rows[-len(found) :]
+
+
+def _are_steadier(old: Sequence[Row], new: Sequence[Cells]) -> bool:
+    """Whether all rows of an item are there, and differ less from round to round than new ones."""
+    if len(old) < len(new) or any(row["reason"] for row in old):
+        return False
+    before, now = (max(spread_of(cell(row.get("spread"))) for row in rows) for rows in (old, new))
+    return before < now
