@@ -38,8 +38,19 @@ def test_overheads_become_an_overheads_file(command: Command, jobs: str) -> None
     assert plan.code == 0, plan.err
     stated = json.loads(Path("run/manifest.json").read_text())
     assert table["stop"]["seconds"] == pytest.approx(find_overheads(stated)["stop_s"], rel=1e-3)
-    again = overheads(command)
-    assert (again.code, "o.yaml: exists already" in again.err) == (2, True)
+    before = Path("o.yaml").read_text()
+    again = overheads(command, "--rounds", "2", "--format", "json")
+    assert (again.code, json.loads(again.out)) == (0, json.loads(done.out)), again.err
+    assert "o.yaml: rows: 0 measured, 2 kept, 0 failed" in again.err
+    assert Path("o.yaml").read_text() == before
+    more = overheads(command)
+    assert (more.code, "rows: 1 measured, 2 kept" in more.err, len(rows("o.csv"))) == (0, True, 3), more.err
+    other = overheads(command, "--precision", "bf16")
+    assert (other.code, "o.yaml: exists already" in other.err) == (2, True)
+    Path("o.yaml").write_text(before + "checkpoint_every_s: 600\n")
+    edited = overheads(command, "--rounds", "4")
+    assert "o.yaml: was edited and is kept; remove it, and the same command" in edited.err
+    assert Path("o.yaml").read_text().endswith("checkpoint_every_s: 600\n")
 
 
 def find_overheads(stated: object) -> dict[str, float]:

@@ -103,21 +103,22 @@ def overheads(
 ) -> None:
     """Measure what starting, saving and stopping a job takes, for --overheads."""
     from pointsman.cli import screen
-    from pointsman.cli.measuring import check_outcome, measure
+    from pointsman.cli.measuring import check_outcome, count_rows, measure
     from pointsman.errors import RunError, UsageError
     from pointsman.inputs.output_path import check_folder, check_output_file, write_whole
     from pointsman.measure.names import Batches, find_models
-    from pointsman.measure.overheads import COLUMNS, checkpoint_place, items, overheads_yaml, summary
+    from pointsman.measure.overheads import COLUMNS, checkpoint_place, is_of, items, overheads_yaml, summary, was_edited
     from pointsman.measure.slots import one_slot
 
     if (beside := output.with_suffix(".csv")) == output:
         raise UsageError(f"{output}: name a YAML file; the table of sizes and times is the CSV file beside it")
-    check_output_file(output, force=force)
     if not (folder := checkpoint_dir or output.parent).is_dir():
         raise UsageError(f"--checkpoint-dir {folder}: there is no such directory; make it first")
     check_folder(folder)
     (found,) = models = find_models([model])
     size, slot, place = Batches(batch, models).only(found), one_slot(device, cores), checkpoint_place(folder, output)
+    goes_on = beside.exists() and is_of(output, found, size, precision.value)
+    check_output_file(output, force=force or goes_on)
     how = Settings(
         models=[model], batch=batch, output=beside, precision=precision, gpu_type=gpu_type, minutes=minutes,
         rounds=rounds, deadline_s=deadline_s, again=[Again.failed], force=force, format=format,
@@ -130,9 +131,12 @@ def overheads(
     if outcome.left_out:
         raise RunError(f"{output}: not written before all rounds are measured")
     rows = [row for row in outcome.rows if not row["reason"]]
-    write_whole(output, overheads_yaml(rows))
     screen.show(summary(rows), format, left=("what",))
-    screen.note(f"{output}: use it with --overheads {output}; sizes and times: {beside}")
+    if force or not was_edited(output, outcome.kept):
+        write_whole(output, overheads_yaml(rows))
+    elif outcome.measured:
+        screen.note(f"{output}: was edited and is kept; remove it, and the same command writes it from all rows")
+    screen.note(f"{output}: {count_rows(outcome)}; use it with --overheads {output}; sizes and times: {beside}")
 
 
 @app.command("models")

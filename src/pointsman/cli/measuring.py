@@ -50,8 +50,7 @@ def measure_rows(
     if unsteady:
         rows = counted(unsteady, "row has", "rows have")
         screen.note(f"{rows} a spread above {how.spread_limit:g}; --again unsteady measures what is unsteady again")
-    told = f"{outcome.measured} measured, {len(outcome.kept)} kept, {outcome.failed} failed"
-    screen.note(f"{how.output}: rows: {told}; use it with 'pointsman {USE[kind].format(how.output)}'")
+    screen.note(f"{how.output}: {count_rows(outcome)}; use it with 'pointsman {USE[kind].format(how.output)}'")
 
 
 def measure(
@@ -101,6 +100,11 @@ def check_outcome(outcome: "Outcome", minutes: float | None) -> None:
     if all(row["reason"] for row in outcome.rows):
         reason = outcome.rows[0]["reason"] if outcome.rows else "there was no time for any"
         raise RunError(f"nothing was measured: {reason}")
+
+
+def count_rows(outcome: "Outcome") -> str:
+    """How many rows are new, kept and failed."""
+    return f"rows: {outcome.measured} measured, {len(outcome.kept)} kept, {outcome.failed} failed"
 
 
 def _note_what_is_left_out(outcome: "Outcome", minutes: float | None) -> None:

@@ -103,14 +103,36 @@ def summary(rows: Sequence[Row]) -> list[dict[str, object]]:
 def overheads_yaml(rows: Sequence[Row]) -> str:
     """A file for ``--overheads``; what was not measured stands in its comments."""
     first = rows[0]
-    source = f"{first['model']}, batch {first['batch']}, {first['precision']}, on {first['device']}"
+    source = _source(first["model"], first["batch"], first["precision"]) + first["device"]
     fields = {
         name: float(f"{median(float(row[part]) for row in rows):.4g}")
         for name, part in (("start_s", "start_s"), ("stop_s", "stop_s"), ("restore_s", "read_s"))
     }
     head = (
-        f"# measured by pointsman: {source}",
+        source,
         "# Not measured, and to be added where it applies: scheduling, pulling an image and staging data (start_s);",
         "# the interval between checkpoints (checkpoint_every_s), which is 0 here: a failing node loses nothing.",
     )
     return "\n".join(head) + "\n" + yaml.safe_dump(fields, sort_keys=False)
+
+
+def is_of(path: Path, model: Model, batch: int, precision: str) -> bool:
+    """Whether a file is one that `overheads_yaml` has made of this model, batch and precision."""
+    return _read(path).startswith(_source(model.name, batch, precision))
+
+
+def was_edited(path: Path, rows: Sequence[Row]) -> bool:
+    """Whether a file is there and none that `overheads_yaml` has made of these rows, or of the first of them."""
+    known = [row for row in rows if not row["reason"]]
+    return path.exists() and _read(path) not in {overheads_yaml(known[: i + 1]) for i in range(len(known))}
+
+
+def _source(model: str, batch: object, precision: str) -> str:
+    return f"# measured by pointsman: {model}, batch {batch}, {precision}, on "
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text()
+    except (OSError, UnicodeDecodeError):
+        return ""
