@@ -102,11 +102,11 @@ def test_it_may_be_stopped_before_it_is_enough(job: JobProcess) -> None:
 @pytest.mark.parametrize(
     ("function", "reason"),
     [
-        ("crashes", "crash: ValueError: the loss"),
+        ("crashes", r"crash: ValueError: the loss \(own_jobs\.py:[0-9]+\)$"),
         ("lacks_memory", "out of memory: "),
         ("is_killed", "killed: by SIGKILL"),
         ("leaves", "crash: exit code 7: nothing left to train"),
-        ("crashes_oddly", r"crash: ValueError: \[31mno file x{470,490}$"),
+        ("crashes_oddly", r"crash: ValueError: \[31mno file x{470,490} \(own_jobs\.py:[0-9]+\)$"),
     ],
 )
 def test_a_failure_has_a_reason(job: JobProcess, function: str, reason: str) -> None:

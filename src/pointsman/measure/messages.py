@@ -1,5 +1,6 @@
 """What a measurement and the process of a job say to each other."""
 
+import os
 from typing import Final, Literal, NamedTuple
 
 RELEASE: Final = "release"
@@ -105,6 +106,13 @@ class Failed(NamedTuple):
 
     cause: Cause
     text: str
+    at: str = ""
+    """The innermost line of the user's files that was reached, as ``mine.py:12``; empty if there is none."""
+
+
+def folder_of(setting: Setting) -> str:
+    """The folder of the user's file; empty for a model that ships."""
+    return os.path.dirname(setting.model.rpartition(":")[0])
 
 
 def one_line(text: str) -> str:
