@@ -147,7 +147,8 @@ class JobProcess:
         self._pipe.close()
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, signal.SIGKILL)
-        self._process.wait()
+        with suppress(subprocess.TimeoutExpired):  # one that waits for a device in the kernel does not end
+            self._process.wait(_WAIT_FOR_END_S)
         self._words.close()
 
     def _ask(self, message: object) -> Any:
