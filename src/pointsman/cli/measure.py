@@ -12,14 +12,15 @@ from pointsman.cli.measure_options import (
     WHAT,
     Accumulate,
     Again,
-    Batch,
     Cores,
     DeadlineS,
     Device,
+    Devices,
     Force,
     GpuType,
     Minutes,
     OfPrecision,
+    OneBatch,
     Precision,
     Printed,
     Rounds,
@@ -40,7 +41,7 @@ PARTS_MOST: Final = 1024
 
 
 @app.command()
-@with_settings
+@with_settings()
 def step(how: Settings, accumulate: Accumulate = None) -> None:
     """Measure the time of a training step and its memory, for profile fit."""
     from pointsman.measure.step import COLUMNS, items
@@ -49,7 +50,7 @@ def step(how: Settings, accumulate: Accumulate = None) -> None:
 
 
 @app.command()
-@with_settings
+@with_settings(batch=OneBatch)
 def pairs(how: Settings, accumulate: Accumulate = None) -> None:
     """Measure how much two jobs on one device slow each other, for profile pairs."""
     from pointsman.measure.pairs import COLUMNS, items
@@ -58,7 +59,7 @@ def pairs(how: Settings, accumulate: Accumulate = None) -> None:
 
 
 @app.command()
-@with_settings
+@with_settings(batch=OneBatch, device=Devices)
 def node(how: Settings) -> None:
     """Measure how much jobs on several devices of a node slow each other, for profile interference."""
     from pointsman.cli.measuring import measure_rows
@@ -84,7 +85,7 @@ def overheads(
             "-o", "--output", metavar="FILE", help="Output file (YAML), for --overheads.", rich_help_panel=OUTPUT
         ),
     ],
-    batch: Batch,
+    batch: OneBatch,
     device: Device = FIRST,
     cores: Cores = None,
     precision: OfPrecision = Precision.fp32,
