@@ -52,7 +52,10 @@ def test_pairs_and_nodes_and_profiles_are_simulated(command: Command, here: Path
     assert command("profile", "pairs", "pairs.csv", "-o", "sharing.yaml").code == 0
     more: tuple[str, ...] = ()
     if len(os.sched_getaffinity(0)) > 1:
-        assert command("measure", "node", *models, *CPU, "-o", "nodes.csv").code == 0
+        measured = command("measure", "node", *models, *CPU, "-o", "nodes.csv")
+        hint = "use it with 'pointsman profile interference nodes.csv -o nodes.yaml --profiles profiles.yaml'"
+        assert (measured.code, hint in measured.err) == (0, True), measured.err
+        assert "not in the catalogue: sleeps, dozes; 'measure step' and" in measured.err
         learnt = command("profile", "interference", "nodes.csv", "--profiles", "ours.yaml", "-o", "nodes.yaml")
         assert learnt.code == 0, learnt.err
         more = ("--node-interference", "nodes.yaml")
@@ -151,6 +154,7 @@ def test_a_function_that_is_wrong_at_another_batch_is_a_row(command: Command) ->
     [
         (["step", "resnet51", "-o", "x.csv"], "no model 'resnet51' to measure"),
         (["step", *own("quick"), "--device", "cpu", "-o", "x.csv"], "quick has no usual batch"),
+        (["step", *own("quik"), "--device", "cpu", "-o", "x.csv"], "no function 'quik' (did you mean 'quick'?"),
         (["pairs", *own("quick"), "--batch", "1,2", "--device", "cpu", "-o", "x.csv"], "quick: several batches, 1, 2"),
         (["step", *own("nothing"), "--batch", "1", "--device", "cpu", "-o", "x.csv"], "has no function 'nothing'"),
         (["step", "tiny_mlp", "--device", "cpu", "-o", "no/x.csv"], "there is no directory no"),
@@ -171,6 +175,7 @@ def test_a_gpu_that_is_not_there_is_said(command: Command) -> None:
     pytest.importorskip("torch", reason="PyTorch is not installed (make learn)")
     done = command("measure", "step", "tiny_mlp", "--device", "cuda:77", "-o", "x.csv")
     assert (done.code, "--device cuda:77: PyTorch" in done.err, Path("x.csv").exists()) == (2, True, False)
+    assert "sees 0 GPUs" not in done.err or "; --device cpu measures on cores of this machine" in done.err
 
 
 def test_models_are_listed(command: Command) -> None:

@@ -63,6 +63,12 @@ def test_unsteady_rows_are_measured_again_alone(command: Command, spread: str) -
     assert (first, second["batch_per_gpu"], float(second["spread"]) <= 1) == (steady, "2", True)
 
 
+def test_a_name_that_no_catalogue_has_is_noted_first(command: Command) -> None:
+    done = command("measure", "step", *own("dozes"), "--batch", "1", *CPU, "-o", "s.csv", "--gpu-type", "notagpu")
+    assert (done.code, done.err.startswith("no GPU type of the catalogue is named 'notagpu'; ")) == (0, True), done.err
+    assert command("profile", "fit", "s.csv").code == 3
+
+
 def test_readers_and_measurements_have_one_limit() -> None:
     assert Settings.spread_limit == Limits().spread == SPREAD_LIMIT
 

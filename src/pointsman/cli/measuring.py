@@ -1,7 +1,8 @@
 """What the commands of ``pointsman measure`` do alike: measure rows of a file, and say what has become of them."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from math import ceil, inf
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from pointsman.measure.plan import Item, Outcome
     from pointsman.measure.pool import Pool
     from pointsman.measure.process import Slot
-    from pointsman.measure.rows import Row
+    from pointsman.measure.rows import Row, RowFile
 
 SHOWN: Final = {
     "step": ("model", "gpu_type", "batch_per_gpu", "parts", "step_s", "samples_per_s", "memory_bytes"),
@@ -50,7 +51,8 @@ def measure_rows(
     if unsteady:
         rows = counted(unsteady, "row has", "rows have")
         screen.note(f"{rows} a spread above {how.spread_limit:g}; --again unsteady measures what is unsteady again")
-    screen.note(f"{how.output}: {count_rows(outcome)}; use it with 'pointsman {USE[kind].format(how.output)}'")
+    use = USE[kind].format(how.output) + (_profiles_of(models) if kind == "node" else "")
+    screen.note(f"{how.output}: {count_rows(outcome)}; use it with 'pointsman {use}'")
 
 
 def measure(
@@ -66,6 +68,7 @@ def measure(
     from pointsman.measure.plan import Budget, work_off
     from pointsman.measure.pool import Pool
     from pointsman.measure.rows import RowFile
+    from pointsman.speed.profiles.catalogue import load_catalogue
 
     begin_s = time.monotonic()
     until_s = inf if how.minutes is None else begin_s + 60 * how.minutes
@@ -73,19 +76,35 @@ def measure(
     _need_torch(models, slot)
     with Pool(how.deadline_s) as pool:
         bench = _bench(pool, slot, how)
+        if not load_catalogue().knows_gpu(bench.machine.gpu_type):
+            name = bench.machine.gpu_type
+            screen.note(f"no GPU type of the catalogue is named {name!r:.60}; readers need --profiles FILE with it")
         pool.stop_at(until_s)
         items = plan(bench)
-        with RowFile(how.output, columns, force=how.force) as file, screen.progress("measuring") as bar:
+        with RowFile(how.output, columns, force=how.force) as file, _interruptions_noted(file):
             file.check_environment(bench.machine.gpu_type, bench.about())
-            return work_off(
-                items,
-                file,
-                bench.about(),
-                Budget(until_s, run_s, begin_s),
-                bar.update,
-                again=lambda row: _is_wanted_again(row, how),
-                check=lambda settings: bench.check(settings, slot),
-            )
+            with screen.progress("measuring") as bar:
+                return work_off(
+                    items,
+                    file,
+                    bench.about(),
+                    Budget(until_s, run_s, begin_s),
+                    bar.update,
+                    again=lambda row: _is_wanted_again(row, how),
+                    check=lambda settings: bench.check(settings, slot),
+                )
+
+
+@contextmanager
+def _interruptions_noted(file: "RowFile") -> Generator[None]:
+    """Who interrupts a measurement reads what is kept."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit):
+        if file.rows:
+            rows = counted(len(file.rows), "row is", "rows are")
+            screen.note(f"{file.path}: {rows} kept, and the same command goes on")
+        raise
 
 
 def check_outcome(outcome: "Outcome", minutes: float | None) -> None:
@@ -100,6 +119,16 @@ def check_outcome(outcome: "Outcome", minutes: float | None) -> None:
     if all(row["reason"] for row in outcome.rows):
         reason = outcome.rows[0]["reason"] if outcome.rows else "there was no time for any"
         raise RunError(f"nothing was measured: {reason}")
+
+
+def _profiles_of(models: "Sequence[Model]") -> str:
+    """An option for the profiles that the catalogue lacks, if any, which are a result of ``measure step``."""
+    from pointsman.speed.profiles.catalogue import load_catalogue
+
+    unknown = [model.name for model in models if not load_catalogue().knows(model.name)]
+    if unknown:
+        screen.note(f"not in the catalogue: {', '.join(unknown)}; 'measure step' and 'profile fit' make profiles.yaml")
+    return " --profiles profiles.yaml" if unknown else ""
 
 
 def count_rows(outcome: "Outcome") -> str:
