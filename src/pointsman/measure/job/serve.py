@@ -1,6 +1,6 @@
 """A job prepares a training, runs steps and says when each ended, until its parent hangs up.
 
-PyTorch is imported where the device or the training needs it, not before.
+PyTorch is imported where the device or the training needs it, not before, and then as a stage of its own.
 """
 
 import ctypes
@@ -17,7 +17,7 @@ from typing import Any, Final
 from pointsman.errors import UsageError
 from pointsman.measure.job.device import OnCpu, OnCuda
 from pointsman.measure.job.processor import cpu_s, has_workers
-from pointsman.measure.job.steps import Step, gradient_bytes, make_step, save_and_load, write_checkpoint
+from pointsman.measure.job.steps import Step, gradient_bytes, imports_torch, make_step, save_and_load, write_checkpoint
 from pointsman.measure.messages import (
     ENOUGH,
     RELEASE,
@@ -83,7 +83,7 @@ class Job:
         self.release()
         self.folder = folder_of(wanted.setting)
         reached = [time.monotonic()]
-        if _is_cuda(wanted.device) or ":" not in wanted.setting.model:
+        if _is_cuda(wanted.device) or imports_torch(wanted.setting.model):
             import torch  # noqa: F401
         reached.append(time.monotonic())
         self.device = _device(wanted.device)
