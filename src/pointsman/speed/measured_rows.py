@@ -72,6 +72,10 @@ class Row:
             raise self.wrong(f"{column} is {self._cells[column]!r}", "a whole number, 1 to 1000000")
         return int(number)
 
+    def is_whole(self, column: str) -> bool:
+        """Whether the batch whose parts this column counts is not cut, or the column says nothing."""
+        return not self.has(column) or self.count(column) == 1
+
     def number(self, column: str, *, least: float | None = None, optional: bool = False) -> float:
         """A finite number above 0, or at least `least`; NaN for what is optional and not there."""
         text = self._cells.get(column, "")

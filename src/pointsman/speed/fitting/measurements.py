@@ -56,7 +56,7 @@ def read_steps(path: str | Path, catalogue: Catalogue | None = None) -> list[Ste
         InputError: it cannot be read, or a row is wrong; the message has file, line, cause and fix.
     """
     known = catalogue or load_catalogue()
-    rows = [row for row in read_rows(path, COLUMNS) if not row.has("parts") or row.count("parts") == 1]
+    rows = [row for row in read_rows(path, COLUMNS) if row.is_whole("parts")]
     if not rows:
         raise InputError("no step computes its batch at once", path=path, fix="measure batches in one part, too")
     steps = [_step(row, known) for row in rows]
