@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pointsman.measure.overheads import checkpoint_place
+from pointsman.measure.overheads import checkpoint_folder
 
 from .conftest import Command, Done
 from .measuring import ABOUT, own, rows
@@ -78,7 +78,7 @@ def test_overheads_go_on_where_they_stopped(command: Command) -> None:
     assert overheads(command, "--rounds", "1").code == 0
     Path("o.yaml").unlink()  # as if it had been killed
     first = Path("o.csv").read_text()
-    (left := checkpoint_place(Path(), Path("o.yaml"))).mkdir()
+    (left := checkpoint_folder(Path(), Path("o.yaml"))).mkdir()
     (left / "saved.pt").write_text("of the run that was killed")
     done = overheads(command, "--rounds", "2")
     assert done.code == 0, done.err
@@ -108,4 +108,4 @@ def test_checkpoints_need_a_directory_that_may_be_written(command: Command) -> N
 
 
 def test_a_path_need_not_be_text() -> None:
-    assert checkpoint_place(Path(), Path("o\udcff.yaml")) != checkpoint_place(Path(), Path("o.yaml"))
+    assert checkpoint_folder(Path(), Path("o\udcff.yaml")) != checkpoint_folder(Path(), Path("o.yaml"))

@@ -108,7 +108,15 @@ def overheads(
     from pointsman.errors import RunError, UsageError
     from pointsman.inputs.output_path import check_folder, check_output_file, write_whole
     from pointsman.measure.names import Batches, find_models
-    from pointsman.measure.overheads import COLUMNS, checkpoint_place, is_of, items, overheads_yaml, summary, was_edited
+    from pointsman.measure.overheads import (
+        COLUMNS,
+        checkpoint_folder,
+        is_of,
+        items,
+        overheads_yaml,
+        summary,
+        was_edited,
+    )
     from pointsman.measure.slots import one_slot
 
     if (beside := output.with_suffix(".csv")) == output:
@@ -117,7 +125,8 @@ def overheads(
         raise UsageError(f"--checkpoint-dir {folder}: there is no such directory; make it first")
     check_folder(folder)
     (found,) = models = find_models([model])
-    size, slot, place = Batches(batch, models).only(found), one_slot(device, cores), checkpoint_place(folder, output)
+    size, slot = Batches(batch, models).only(found), one_slot(device, cores)
+    checkpoints = checkpoint_folder(folder, output)
     goes_on = beside.exists() and is_of(output, found, size, precision.value)
     check_output_file(output, force=force or goes_on)
     how = Settings(
@@ -126,7 +135,7 @@ def overheads(
     )  # fmt: skip
 
     outcome = measure(
-        COLUMNS, how, models, slot, lambda bench: items(bench, slot, found, size, place, rounds), run_s=0.0
+        COLUMNS, how, models, slot, lambda bench: items(bench, slot, found, size, checkpoints, rounds), run_s=0.0
     )
     check_outcome(outcome, minutes)
     if outcome.left_out:

@@ -192,5 +192,5 @@ def _need_torch(models: "Sequence[Model]", slot: "Slot") -> None:
     """UsageError where PyTorch is needed and not installed; functions of the user's need none on a CPU."""
     from importlib.util import find_spec
 
-    if find_spec("torch") is None and (slot.device != "cpu" or any(":" not in model.place for model in models)):
+    if find_spec("torch") is None and (slot.device != "cpu" or any(":" not in model.definition for model in models)):
         raise UsageError("training needs PyTorch: pip install 'pointsman[learn]'")

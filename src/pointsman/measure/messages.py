@@ -64,7 +64,7 @@ class Run(NamedTuple):
 class Steps(NamedTuple):
     """What a run was like."""
 
-    ended: list[float]
+    times_s: list[float]
     """When it began and when each step ended, on the monotonic clock, in seconds."""
     cpu_s: float
     """Processor time of the job and its workers meanwhile."""

@@ -18,7 +18,7 @@ class Model(NamedTuple):
 
     name: str
     """As files of measurements call it."""
-    place: str
+    definition: str
     """The name of one that ships, or ``/path/file.py:function``."""
     batch: int | None
     """The usual one; None: the user says it."""
@@ -104,7 +104,7 @@ class Batches:
 
 def _check_function(model: Model) -> None:
     """UsageError if the user's file certainly has no function of that name."""
-    path = Path(model.place.rpartition(":")[0])
+    path = Path(model.definition.rpartition(":")[0])
     try:
         text = path.read_text()
         table = symtable(text, path.name, "exec")

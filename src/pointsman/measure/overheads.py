@@ -29,20 +29,20 @@ COLUMNS: Final = ("model", "gpu_type", "batch", "round", *PARTS, "checkpoint_byt
 _RUN_S: Final = 0.5
 
 
-def items(bench: Bench, slot: Slot, model: Model, batch: int, place: Path, rounds: int) -> list[Item]:
-    """Lives of a job, which writes its checkpoints to the directory `place`."""
-    setting = bench.setting(model.place, batch)
+def items(bench: Bench, slot: Slot, model: Model, batch: int, folder: Path, rounds: int) -> list[Item]:
+    """Lives of a job, which writes its checkpoints to the directory `folder`."""
+    setting = bench.setting(model.definition, batch)
     known = {"model": model.name, "gpu_type": bench.machine.gpu_type, "batch": batch}
 
     def measured() -> list[Cells]:
         bench.pool.drop()  # a job that is ready would hold memory beside the one that starts
-        remove_checkpoints(place)
-        place.mkdir()
+        remove_checkpoints(folder)
+        folder.mkdir()
         try:
-            times = live_once(bench.pool.start(slot), setting, place)
+            times = live_once(bench.pool.start(slot), setting, folder)
         finally:
             bench.pool.drop()
-            remove_checkpoints(place)
+            remove_checkpoints(folder)
         return [{**times, "rounds": 1, "clock_mhz": clock_mhz(bench.machine, slot)}]
 
     return [
@@ -51,16 +51,16 @@ def items(bench: Bench, slot: Slot, model: Model, batch: int, place: Path, round
     ]
 
 
-def live_once(job: JobProcess, setting: Setting, place: Path) -> Cells:
-    """Start a job, save and load its state in the directory `place`, and terminate it: the seconds of each part.
+def live_once(job: JobProcess, setting: Setting, folder: Path) -> Cells:
+    """Start a job, save and load its state in the directory `folder`, and terminate it: the seconds of each part.
 
     Raises:
         JobFailed: it does not start, save or stop.
         TimeIsOver: before it has stopped.
     """
     ready = job.prepare(setting, warm_up_steps=1)
-    saved = job.save(place / "saved.pt")
-    stop_s = job.terminate_after(_RUN_S, place / "stopped.pt")
+    saved = job.save(folder / "saved.pt")
+    stop_s = job.terminate_after(_RUN_S, folder / "stopped.pt")
     reached = (job.started_s, *ready.reached)
     return {
         **dict(zip(STAGES, (after - before for before, after in pairwise(reached)), strict=True)),
@@ -72,16 +72,16 @@ def live_once(job: JobProcess, setting: Setting, place: Path) -> Cells:
     }
 
 
-def checkpoint_place(folder: Path, output: Path) -> Path:
+def checkpoint_folder(folder: Path, output: Path) -> Path:
     """A directory in `folder` for the checkpoints of what writes `output` on this machine: always the same one."""
     name = hashlib.sha256(platform.node().encode() + b":" + os.fsencode(output.resolve())).hexdigest()[:16]
     return folder / f".pointsman-checkpoint-{name}"
 
 
-def remove_checkpoints(place: Path) -> None:
+def remove_checkpoints(folder: Path) -> None:
     """Remove the directory, which a measurement that was killed has left, or there is none."""
     with suppress(FileNotFoundError):
-        shutil.rmtree(place)
+        shutil.rmtree(folder)
 
 
 def summary(rows: Sequence[Row]) -> list[dict[str, object]]:

@@ -28,7 +28,7 @@ class Item(NamedTuple):
     """Measures the other cells of each; raises JobFailed or TimeIsOver."""
     settings: Sequence[Setting] = ()
     """What is trained."""
-    runs: Callable[[], int] = lambda: 1
+    count_runs: Callable[[], int] = lambda: 1
     """How many times jobs are run for it, as far as that is known now."""
 
 
@@ -155,7 +155,7 @@ def _measure(
     item: Item, old: Sequence[Row], file: RowFile, about: Mapping[str, str], budget: Budget, outcome: Outcome
 ) -> Sequence[Row]:
     """New rows of an item, if there is time; a failure replaces none that have times, and no row a steadier one."""
-    runs, left_s, found = max(1, item.runs()), budget.left_s(), None
+    runs, left_s, found = max(1, item.count_runs()), budget.left_s(), None
     try:
         if budget.has_room(runs):
             with budget.spent(runs):

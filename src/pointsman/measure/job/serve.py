@@ -101,19 +101,19 @@ class Job:
         """Step on until told to stop; say when `wanted` has been fulfilled."""
         step, wait, clock = self.step, self.device.wait, time.monotonic
         self.device.forget_peak()
-        begin_s, ended = cpu_s(), [clock()]
-        until = ended[0] + wanted.seconds
-        while ended[-1] < until or len(ended) <= wanted.steps:
+        begin_s, times_s = cpu_s(), [clock()]
+        until = times_s[0] + wanted.seconds
+        while times_s[-1] < until or len(times_s) <= wanted.steps:
             step()
             wait()
-            ended.append(clock())
+            times_s.append(clock())
         self.pipe.send(ENOUGH)
         while not self._heard.poll(0):
             step()
             wait()
-            ended.append(clock())
+            times_s.append(clock())
         self.pipe.recv()
-        return Steps(ended, cpu_s() - begin_s, self.device.peak_bytes())
+        return Steps(times_s, cpu_s() - begin_s, self.device.peak_bytes())
 
     def run_until_terminated(self, path: str) -> None:
         """Step until SIGTERM, then write a checkpoint and exit."""
