@@ -2,8 +2,11 @@
 
 import csv
 import json
+import signal
+import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -61,6 +64,20 @@ def test_unsteady_rows_are_measured_again_alone(command: Command, spread: str) -
     assert "s.csv: rows: 1 measured, 1 kept" in again.err
     first, second = rows("s.csv")
     assert (first, second["batch_per_gpu"], float(second["spread"]) <= 1) == (steady, "2", True)
+
+
+def test_who_interrupts_a_measurement_reads_what_is_kept(here: Path) -> None:
+    words = ["step", *own("dozes", "sleeps"), "--batch", "dozes=1", "--batch", "sleeps=40000", *CPU, "-o", "s.csv"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "pointsman", "measure", *words], stderr=subprocess.PIPE, text=True, cwd=here
+    ) as process:
+        while process.poll() is None and not ((here / "s.csv").exists() and rows("s.csv")):
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(0.1)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate()
+    assert "s.csv: 1 row is kept, and the same command goes on\npointsman: interrupted\n" in said
+    assert len(rows("s.csv")) == 1
 
 
 def test_a_name_that_no_catalogue_has_is_noted_first(command: Command) -> None:
