@@ -2,11 +2,18 @@
 
 import csv
 import json
+import signal
+import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+
+from pointsman.cli.measure_options import Settings
+from pointsman.measure.rounds import Limits
+from pointsman.speed.measured_rows import SPREAD_LIMIT
 
 from .conftest import Command
 from .measuring import CPU, own, rows
@@ -28,12 +35,12 @@ def test_the_same_command_goes_on_where_it_stopped(command: Command) -> None:
     assert "3 measurements left out for lack of time, about 0.1 min: sleeps beside sleeps; " in first.err
     assert "sleeps beside dozes; dozes beside dozes\n" in first.err
     whole = command("measure", "pairs", *own("sleeps", "dozes"), "--batch", "3", *CPU, "-o", "p.csv")
-    assert "p.csv: 3 measured, 0 kept, 0 failed" in whole.err
+    assert "p.csv: rows: 3 measured, 0 kept, 0 failed" in whole.err
     text = Path("p.csv").read_text()
     again = command(
         "measure", "pairs", *own("sleeps", "dozes"), "--batch", "3", *CPU, "-o", "p.csv", "--format", "json"
     )
-    assert "p.csv: 0 measured, 3 kept, 0 failed" in again.err
+    assert "p.csv: rows: 0 measured, 3 kept, 0 failed" in again.err
     assert Path("p.csv").read_text() == text
     assert [row["model_b"] for row in json.loads(again.out)] == ["sleeps", "dozes", "dozes"]
     bf16 = command("measure", "pairs", *own("quick"), "--batch", "1", *CPU, "-o", "p.csv", "--precision", "bf16")
@@ -48,12 +55,39 @@ def test_unsteady_rows_are_measured_again_alone(command: Command, spread: str) -
     steady, unsteady = rows("s.csv")
     rewrite("s.csv", [steady, unsteady | {"spread": spread}])
     kept = command(*words)
-    assert "s.csv: 0 measured, 2 kept" in kept.err
-    assert "1 row has a spread above 1: something else ran; --again unsteady measures" in kept.err
+    assert "s.csv: rows: 0 measured, 2 kept" in kept.err
+    read = command("profile", "fit", "s.csv")
+    assert "s.csv: of 2 rows, " in read.err
+    assert "measures them again with --again unsteady --spread-limit 0.05" in read.err
+    assert "1 row has a spread above 1; --again unsteady measures" in kept.err
     again = command(*words, "--again", "unsteady")
-    assert "s.csv: 1 measured, 1 kept" in again.err
+    assert "s.csv: rows: 1 measured, 1 kept" in again.err
     first, second = rows("s.csv")
     assert (first, second["batch_per_gpu"], float(second["spread"]) <= 1) == (steady, "2", True)
+
+
+def test_who_interrupts_a_measurement_reads_what_is_kept(here: Path) -> None:
+    words = ["step", *own("dozes", "sleeps"), "--batch", "dozes=1", "--batch", "sleeps=40000", *CPU, "-o", "s.csv"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "pointsman", "measure", *words], stderr=subprocess.PIPE, text=True, cwd=here
+    ) as process:
+        while process.poll() is None and not ((here / "s.csv").exists() and rows("s.csv")):
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(0.1)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate()
+    assert "s.csv: 1 row is kept, and the same command goes on\npointsman: interrupted\n" in said
+    assert len(rows("s.csv")) == 1
+
+
+def test_a_name_that_no_catalogue_has_is_noted_first(command: Command) -> None:
+    done = command("measure", "step", *own("dozes"), "--batch", "1", *CPU, "-o", "s.csv", "--gpu-type", "notagpu")
+    assert (done.code, done.err.startswith("no GPU type of the catalogue is named 'notagpu'; ")) == (0, True), done.err
+    assert command("profile", "fit", "s.csv").code == 3
+
+
+def test_readers_and_measurements_have_one_limit() -> None:
+    assert Settings.spread_limit == Limits().spread == SPREAD_LIMIT
 
 
 def test_nothing_is_measured_after_the_time(command: Command) -> None:
@@ -63,6 +97,9 @@ def test_nothing_is_measured_after_the_time(command: Command) -> None:
     assert time.monotonic() - begin < 4.5  # 3 s, and the end of a process
     assert (done.code, "2 measurements left out for lack of time" in done.err) == (1, True), done.err
     assert "sleeps, batch 4000; dozes, batch 1" in done.err
+    assert "sleeps, batch 4000 did not end within 2 s" in done.err or "did not end within 3 s" in done.err
+    assert "give the same command at least --minutes 0.1; what is in the file is kept" in done.err
+    assert "the same command measures" not in done.err
 
 
 @pytest.mark.parametrize("column", ["device", "driver", "versions", "mode", "precision"])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pointsman.measure.overheads import checkpoint_place
+from pointsman.measure.overheads import checkpoint_folder
 
 from .conftest import Command, Done
 from .measuring import ABOUT, own, rows
@@ -38,8 +38,28 @@ def test_overheads_become_an_overheads_file(command: Command, jobs: str) -> None
     assert plan.code == 0, plan.err
     stated = json.loads(Path("run/manifest.json").read_text())
     assert table["stop"]["seconds"] == pytest.approx(find_overheads(stated)["stop_s"], rel=1e-3)
-    again = overheads(command)
-    assert (again.code, "o.yaml: exists already" in again.err) == (2, True)
+    before = Path("o.yaml").read_text()
+    again = overheads(command, "--rounds", "2", "--format", "json")
+    assert (again.code, json.loads(again.out)) == (0, json.loads(done.out)), again.err
+    assert "o.yaml: rows: 0 measured, 2 kept, 0 failed" in again.err
+    assert Path("o.yaml").read_text() == before
+    more = overheads(command)
+    assert (more.code, "rows: 1 measured, 2 kept" in more.err, len(rows("o.csv"))) == (0, True, 3), more.err
+    other = overheads(command, "--precision", "bf16")
+    assert (other.code, "o.yaml: exists already" in other.err) == (2, True)
+    Path("o.yaml").write_text(before + "checkpoint_every_s: 600\n")
+    edited = overheads(command, "--rounds", "4")
+    assert "o.yaml: was edited and is kept; remove it, and the same command" in edited.err
+    assert Path("o.yaml").read_text().endswith("checkpoint_every_s: 600\n")
+
+
+def test_pytorch_of_a_function_is_a_stage_of_its_own(command: Command) -> None:
+    mine = Path(__file__).parents[2] / "examples" / "my_training.py"
+    words = ("--batch", "8", "--device", "cpu", "--rounds", "1", "--format", "json", "-o", "o.yaml")
+    done = command("measure", "overheads", f"{mine}:my_model", *words)
+    assert done.code == 0, done.err
+    took = {row["what"]: row["seconds"] for row in json.loads(done.out)}
+    assert took["imports"] > took["model"]
 
 
 def find_overheads(stated: object) -> dict[str, float]:
@@ -58,7 +78,7 @@ def test_overheads_go_on_where_they_stopped(command: Command) -> None:
     assert overheads(command, "--rounds", "1").code == 0
     Path("o.yaml").unlink()  # as if it had been killed
     first = Path("o.csv").read_text()
-    (left := checkpoint_place(Path(), Path("o.yaml"))).mkdir()
+    (left := checkpoint_folder(Path(), Path("o.yaml"))).mkdir()
     (left / "saved.pt").write_text("of the run that was killed")
     done = overheads(command, "--rounds", "2")
     assert done.code == 0, done.err
@@ -71,7 +91,7 @@ def test_failed_overheads_are_rows_and_measured_again(command: Command) -> None:
     for _ in range(2):
         done = overheads(command, "--rounds", "1", function="breaks_when_saved")
         assert (done.code, "nothing was measured: crash: OSError: no room" in done.err) == (1, True), done.err
-        assert [row["reason"] for row in rows("o.csv")] == ["crash: OSError: no room"]
+        assert [row["reason"].partition(" (")[0] for row in rows("o.csv")] == ["crash: OSError: no room"]
     assert [path.name for path in Path().iterdir()] == ["o.csv"]
 
 
@@ -88,4 +108,4 @@ def test_checkpoints_need_a_directory_that_may_be_written(command: Command) -> N
 
 
 def test_a_path_need_not_be_text() -> None:
-    assert checkpoint_place(Path(), Path("o\udcff.yaml")) != checkpoint_place(Path(), Path("o.yaml"))
+    assert checkpoint_folder(Path(), Path("o\udcff.yaml")) != checkpoint_folder(Path(), Path("o.yaml"))

@@ -72,6 +72,7 @@ def test_batches_are_of_one_model_of_all_or_usual() -> None:
     ("texts", "message"),
     [
         (["8,x"], "--batch 8,x: 'x' is no whole number"),
+        (["bert=8,ours=4"], "of one model each; repeat --batch, as --batch bert=8 --batch"),
         (["0"], "'0' is no whole number from 1"),
         (["bart=8"], r"no model 'bart' is measured \(did you mean 'bert'"),
     ],

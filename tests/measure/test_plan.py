@@ -15,7 +15,7 @@ from pointsman.measure.process import JobFailed, TimeIsOver
 from pointsman.measure.rows import Row, RowFile
 
 ABOUT = {"versions": "torch 1"}
-COLUMNS = ("model", "step_s", "reason", "versions", "measured_at")
+COLUMNS = ("model", "step_s", "spread", "reason", "versions", "measured_at")
 
 
 def item(name: str, work: Callable[[], object] = lambda: None, rows: int = 1, runs: int = 1) -> Item:
@@ -51,10 +51,10 @@ def test_each_item_is_measured_once(path: Path) -> None:
     measured: list[str] = []
     items = [item(name, lambda name=name: measured.append(name), 2) for name in "ab"]
     outcome, said = done(path, items)
-    assert (outcome.measured, outcome.kept, measured) == (4, 0, ["a", "b"])
+    assert (outcome.measured, len(outcome.kept), measured) == (4, 0, ["a", "b"])
     assert said == [(0.0, "a"), (0.5, "b"), (1.0, "")]
     again, _ = done(path, [*items, item("c", lambda: measured.append("c"))])
-    assert (again.measured, again.kept, measured) == (1, 4, ["a", "b", "c"])
+    assert (again.measured, len(again.kept), measured) == (1, 4, ["a", "b", "c"])
     assert [row["model"] for row in again.rows] == ["a0", "a1", "b0", "b1", "c0"]
 
 
@@ -65,43 +65,51 @@ def test_a_failure_is_a_row_and_the_next_item_goes_on(path: Path) -> None:
         ("a1", "", "crash: it"),
         ("b0", "1", ""),
     ]
-    assert (outcome.measured, outcome.failed) == (1, ["a: crash: it"])
+    assert (outcome.measured, outcome.failed, outcome.failures) == (1, 2, ["a: crash: it"])
 
 
 def test_failures_are_kept_until_they_are_to_be_retried(path: Path) -> None:
     done(path, [item("a", fail)])
     kept, _ = done(path, [item("a")])
-    assert (kept.measured, kept.kept) == (0, 1)
+    assert (kept.measured, len(kept.kept)) == (0, 1)
     retried, _ = done(path, [item("a")], again=has_failed)
     assert (retried.measured, retried.rows[0]["reason"]) == (1, "")
-    assert done(path, [item("a")], again=has_failed)[0].kept == 1
+    assert done(path, [item("a")], again=has_failed)[0].kept
     assert len(path.read_text().splitlines()) == 2
 
 
 def test_a_row_that_is_measured_again_is_replaced_unless_that_fails(path: Path) -> None:
     done(path, [item("a"), item("b")])
     failed, _ = done(path, [item("a", fail), item("b")], again=lambda row: row["model"] == "a0")
-    assert (failed.failed, [row["step_s"] for row in failed.rows]) == (["a: crash: it"], ["1", "1"])
+    assert (failed.failures, [row["step_s"] for row in failed.rows]) == (["a: crash: it"], ["1", "1"])
     late, _ = done(path, [item("a"), item("b")], budget_s=0, again=lambda row: row["model"] == "a0")
-    assert (late.left_out, [row["model"] for row in late.rows]) == (["a"], ["a0", "b0"])
+    assert (list(late.left_out), [row["model"] for row in late.rows]) == (["a"], ["a0", "b0"])
     again, _ = done(path, [item("a"), item("b")], again=lambda row: row["model"] == "a0")
-    assert (again.measured, again.kept) == (1, 1)
+    assert (again.measured, len(again.kept)) == (1, 1)
     assert [line[:2] for line in path.read_text().splitlines()] == ["mo", "b0", "a0"]
+
+
+def test_of_two_rows_the_steadier_is_kept(path: Path) -> None:
+    for spread, kept in ((0.3, 0), (0.4, 1), (0.2, 0), ("edited", 1), (0.2, 0)):
+        one = Item("a", [{"model": "a"}], lambda spread=spread: [{"spread": spread}])
+        outcome, _ = done(path, [one], again=lambda row: True)
+        assert (outcome.measured, len(outcome.kept)) == (1 - kept, kept), spread
+    assert [row["spread"] for row in outcome.rows] == ["0.2"]
 
 
 def test_what_would_end_too_late_is_left_out(path: Path) -> None:
     items = [item("a"), item("slow", lambda: time.sleep(0.5)), item("b"), item("c")]
     outcome, _ = done(path, items, budget_s=0.9)
-    assert (outcome.measured, outcome.left_out) == (2, ["b", "c"])
-    assert outcome.left_out_s == pytest.approx(1.0, rel=0.1)
-    assert done(path, items, budget_s=0.0)[0].kept == 2
+    assert (outcome.measured, list(outcome.left_out)) == (2, ["b", "c"])
+    assert sum(outcome.left_out.values()) == pytest.approx(1.0, rel=0.1)
+    assert done(path, items, budget_s=0.0)[0].kept
 
 
 def test_an_item_of_many_runs_is_expected_to_take_longer(path: Path) -> None:
     items = [item("a"), item("slow", lambda: time.sleep(0.2)), item("three", runs=3), item("b")]
     outcome, _ = done(path, items, budget_s=0.7)
-    assert (outcome.measured, outcome.left_out) == (3, ["three"])
-    assert outcome.left_out_s == pytest.approx(0.6, rel=0.1)
+    assert (outcome.measured, list(outcome.left_out)) == (3, ["three"])
+    assert sum(outcome.left_out.values()) == pytest.approx(0.6, rel=0.1)
 
 
 def test_what_is_not_over_in_time_is_left_out(path: Path) -> None:
@@ -110,7 +118,20 @@ def test_what_is_not_over_in_time_is_left_out(path: Path) -> None:
         raise TimeIsOver
 
     outcome, _ = done(path, [item("a"), item("b", wait), item("c")], budget_s=0.3)
-    assert (outcome.measured, outcome.left_out, outcome.failed) == (1, ["b", "c"], [])
+    assert (outcome.measured, list(outcome.left_out), outcome.failures) == (1, ["b", "c"], [])
+    assert outcome.ended == {"b": pytest.approx(0.3, rel=0.1)}
+    assert outcome.left_out == pytest.approx({"b": 2 * outcome.ended["b"], "c": outcome.ended["b"]}, rel=0.1)
+    assert outcome.least_s() == pytest.approx(0.6, rel=0.1)
+
+
+def test_what_has_failed_takes_as_long_as_expected_at_least(path: Path) -> None:
+    def hang() -> None:
+        time.sleep(0.4)
+        fail()
+
+    outcome, _ = done(path, [item("a"), item("b", fail), item("c", hang), item("d", hang), item("e")], budget_s=1.1)
+    assert (len(outcome.failures), list(outcome.left_out)) == (3, ["e"])
+    assert outcome.left_out["e"] == pytest.approx(0.4, rel=0.1)
 
 
 def test_all_that_is_not_in_the_file_is_checked_before_anything_is_measured(path: Path) -> None:
@@ -128,12 +149,12 @@ def test_all_that_is_not_in_the_file_is_checked_before_anything_is_measured(path
 def test_the_first_item_says_nothing_of_the_others(path: Path) -> None:
     """It starts processes."""
     outcome, _ = done(path, [item("slow", lambda: time.sleep(0.5)), *map(item, "abc")], budget_s=0.9)
-    assert (outcome.measured, outcome.left_out) == (4, [])
+    assert (outcome.measured, list(outcome.left_out)) == (4, [])
 
 
 def test_without_any_time_nothing_is_begun(path: Path) -> None:
     outcome, _ = done(path, [item("a")], budget_s=-1)
-    assert (outcome.rows, outcome.left_out) == ([], ["a"])
+    assert (outcome.rows, list(outcome.left_out)) == ([], ["a"])
 
 
 def test_what_is_finished_stays_when_the_next_item_raises(path: Path) -> None:
@@ -142,4 +163,4 @@ def test_what_is_finished_stays_when_the_next_item_raises(path: Path) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         done(path, [item("a"), item("b", interrupt)])
-    assert done(path, [item("a"), item("b")])[0].kept == 1
+    assert done(path, [item("a"), item("b")])[0].kept

@@ -45,9 +45,9 @@ def test_a_run_says_when_each_step_ended(job: JobProcess) -> None:
     job.begin(Run(0.1, 3))
     job.wait_until_enough(Run(0.1, 3))
     steps = job.stop()
-    assert before <= steps.ended[0] < steps.ended[-1] <= time.monotonic()
-    assert steps.ended[-1] - steps.ended[0] >= 0.1
-    assert steps.ended == sorted(steps.ended)
+    assert before <= steps.times_s[0] < steps.times_s[-1] <= time.monotonic()
+    assert steps.times_s[-1] - steps.times_s[0] >= 0.1
+    assert steps.times_s == sorted(steps.times_s)
     assert 0 < steps.cpu_s < 1
     assert 1 << 20 < steps.memory_bytes < 1 << 33
 
@@ -75,7 +75,7 @@ def test_workers_of_a_job_are_the_job() -> None:
         steps = job.stop()
     finally:
         job.close()
-    count, span_s = len(steps.ended) - 1, steps.ended[-1] - steps.ended[0]
+    count, span_s = len(steps.times_s) - 1, steps.times_s[-1] - steps.times_s[0]
     assert 0.05 * count + 0.2 * span_s < steps.cpu_s <= 1.1 * span_s
 
 
@@ -90,23 +90,23 @@ def test_at_least_some_steps_are_run(job: JobProcess) -> None:
     job.prepare(setting("quick"), warm_up_steps=0)
     job.begin(Run(0.0, 5))
     job.wait_until_enough(Run(0.0, 5))
-    assert len(job.stop().ended) >= 6
+    assert len(job.stop().times_s) >= 6
 
 
 def test_it_may_be_stopped_before_it_is_enough(job: JobProcess) -> None:
     job.prepare(setting("quick"), warm_up_steps=0)
     job.begin(RUN)
-    assert len(job.stop().ended) > 3
+    assert len(job.stop().times_s) > 3
 
 
 @pytest.mark.parametrize(
     ("function", "reason"),
     [
-        ("crashes", "crash: ValueError: the loss"),
+        ("crashes", r"crash: ValueError: the loss \(own_jobs\.py:[0-9]+\)$"),
         ("lacks_memory", "out of memory: "),
         ("is_killed", "killed: by SIGKILL"),
         ("leaves", "crash: exit code 7: nothing left to train"),
-        ("crashes_oddly", r"crash: ValueError: \[31mno file x{470,490}$"),
+        ("crashes_oddly", r"crash: ValueError: \[31mno file x{470,490} \(own_jobs\.py:[0-9]+\)$"),
     ],
 )
 def test_a_failure_has_a_reason(job: JobProcess, function: str, reason: str) -> None:

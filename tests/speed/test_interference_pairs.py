@@ -18,13 +18,13 @@ def read(tmp_path, text):
 def test_speeds_and_step_times_say_the_same(tmp_path):
     (norms,) = read(tmp_path, f"{NORMS},batch_a,batch_b\nV100-32GB,BERT-base,ours,0.5,0.8,16,\n")
     (times,) = read(tmp_path, f"{TIMES}\nv100,bert,ours,0.2,0.4,0.8,1.0\n")
-    assert norms == times == ("v100", "bert", "ours", 0.5, 0.8)
+    assert norms == times == ("v100", "bert", "ours", 0.5, 0.8, False)
 
 
 def test_rows_of_both_kinds_may_stand_in_one_file(tmp_path):
     header = "norm_b,norm_a,gpu_type,model_a,model_b,alone_s_a,step_s_a,alone_s_b,step_s_b"
     rows = read(tmp_path, f"{header}\n0.9,0.8,t4,bert,gpt2,,,,\n\n,,t4,bert,gpt2,1,2,1,4\n")
-    assert [row[3:] for row in rows] == [(0.8, 0.9), (0.5, 0.25)]
+    assert [row[3:5] for row in rows] == [(0.8, 0.9), (0.5, 0.25)]
 
 
 @pytest.mark.parametrize(

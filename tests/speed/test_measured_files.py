@@ -64,11 +64,14 @@ def test_a_file_of_batches_in_parts_says_so(tmp_path: Path) -> None:
 
 
 def test_pairs_are_read(tmp_path: Path) -> None:
-    both = {"gpu_type": "h100", "model_a": "bert", "model_b": "ours", "batch_a": 8, "parts_b": 2}
+    both = {"gpu_type": "h100", "model_a": "bert", "model_b": "ours", "batch_a": 8, "parts_b": 1}
     times = {"alone_s_a": 0.1, "step_s_a": 0.2, "alone_s_b": 0.1, "step_s_b": 0.4}
-    path = written(tmp_path / "p.csv", pairs.COLUMNS, {**both, **times}, {**both, "reason": "job b: hang"})
+    cut = {**both, **times, "parts_b": 2}
+    path = written(tmp_path / "p.csv", pairs.COLUMNS, {**both, **times}, cut, {**both, "reason": "job b: hang"})
     (found,) = read_pairs(path, CATALOGUE)
     assert found[:3] == ("h100", "bert", "ours")
+    with pytest.raises(InputError, match="no pair computes its batches at once"):
+        read_pairs(written(tmp_path / "p.csv", pairs.COLUMNS, cut), CATALOGUE)
 
 
 def node_row(model: str, others: str, step_s: float, **more: object) -> dict[str, object]:

@@ -50,6 +50,7 @@ def interference(
     """Fit slowdowns of jobs on different GPUs of a node to recorded runs or measurements."""
     from pointsman.cli import screen
     from pointsman.cli.results import command_line
+    from pointsman.cli.unsteady import note_unsteady
     from pointsman.errors import InputError
     from pointsman.inputs.output_path import check_output_file, write_whole
     from pointsman.report import read_runs
@@ -65,7 +66,7 @@ def interference(
     found: Observations = {}
     for place in runs:
         if place.suffix == ".csv":
-            observe_measured(place, catalogue, found)
+            note_unsteady(place, observe_measured(place, catalogue, found))
             continue
         for result in read_runs(place):
             observe(_recorded_run(place, result, catalogue), found)

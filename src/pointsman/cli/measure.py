@@ -12,14 +12,15 @@ from pointsman.cli.measure_options import (
     WHAT,
     Accumulate,
     Again,
-    Batch,
     Cores,
     DeadlineS,
     Device,
+    Devices,
     Force,
     GpuType,
     Minutes,
     OfPrecision,
+    OneBatch,
     Precision,
     Printed,
     Rounds,
@@ -40,7 +41,7 @@ PARTS_MOST: Final = 1024
 
 
 @app.command()
-@with_settings
+@with_settings()
 def step(how: Settings, accumulate: Accumulate = None) -> None:
     """Measure the time of a training step and its memory, for profile fit."""
     from pointsman.measure.step import COLUMNS, items
@@ -49,7 +50,7 @@ def step(how: Settings, accumulate: Accumulate = None) -> None:
 
 
 @app.command()
-@with_settings
+@with_settings(batch=OneBatch)
 def pairs(how: Settings, accumulate: Accumulate = None) -> None:
     """Measure how much two jobs on one device slow each other, for profile pairs."""
     from pointsman.measure.pairs import COLUMNS, items
@@ -58,7 +59,7 @@ def pairs(how: Settings, accumulate: Accumulate = None) -> None:
 
 
 @app.command()
-@with_settings
+@with_settings(batch=OneBatch, device=Devices)
 def node(how: Settings) -> None:
     """Measure how much jobs on several devices of a node slow each other, for profile interference."""
     from pointsman.cli.measuring import measure_rows
@@ -84,7 +85,7 @@ def overheads(
             "-o", "--output", metavar="FILE", help="Output file (YAML), for --overheads.", rich_help_panel=OUTPUT
         ),
     ],
-    batch: Batch,
+    batch: OneBatch,
     device: Device = FIRST,
     cores: Cores = None,
     precision: OfPrecision = Precision.fp32,
@@ -103,36 +104,49 @@ def overheads(
 ) -> None:
     """Measure what starting, saving and stopping a job takes, for --overheads."""
     from pointsman.cli import screen
-    from pointsman.cli.measuring import check_outcome, measure
+    from pointsman.cli.measuring import check_outcome, count_rows, measure
     from pointsman.errors import RunError, UsageError
     from pointsman.inputs.output_path import check_folder, check_output_file, write_whole
     from pointsman.measure.names import Batches, find_models
-    from pointsman.measure.overheads import COLUMNS, checkpoint_place, items, overheads_yaml, summary
+    from pointsman.measure.overheads import (
+        COLUMNS,
+        checkpoint_folder,
+        is_of,
+        items,
+        overheads_yaml,
+        summary,
+        was_edited,
+    )
     from pointsman.measure.slots import one_slot
 
     if (beside := output.with_suffix(".csv")) == output:
         raise UsageError(f"{output}: name a YAML file; the table of sizes and times is the CSV file beside it")
-    check_output_file(output, force=force)
     if not (folder := checkpoint_dir or output.parent).is_dir():
         raise UsageError(f"--checkpoint-dir {folder}: there is no such directory; make it first")
     check_folder(folder)
     (found,) = models = find_models([model])
-    size, slot, place = Batches(batch, models).only(found), one_slot(device, cores), checkpoint_place(folder, output)
+    size, slot = Batches(batch, models).only(found), one_slot(device, cores)
+    checkpoints = checkpoint_folder(folder, output)
+    goes_on = beside.exists() and is_of(output, found, size, precision.value)
+    check_output_file(output, force=force or goes_on)
     how = Settings(
         models=[model], batch=batch, output=beside, precision=precision, gpu_type=gpu_type, minutes=minutes,
         rounds=rounds, deadline_s=deadline_s, again=[Again.failed], force=force, format=format,
     )  # fmt: skip
 
     outcome = measure(
-        COLUMNS, how, models, slot, lambda bench: items(bench, slot, found, size, place, rounds), run_s=0.0
+        COLUMNS, how, models, slot, lambda bench: items(bench, slot, found, size, checkpoints, rounds), run_s=0.0
     )
-    check_outcome(outcome)
+    check_outcome(outcome, minutes)
     if outcome.left_out:
-        raise RunError(f"{output}: not written before all rounds are measured; the same command goes on")
+        raise RunError(f"{output}: not written before all rounds are measured")
     rows = [row for row in outcome.rows if not row["reason"]]
-    write_whole(output, overheads_yaml(rows))
     screen.show(summary(rows), format, left=("what",))
-    screen.note(f"{output}: use it with --overheads {output}; sizes and times: {beside}")
+    if force or not was_edited(output, outcome.kept):
+        write_whole(output, overheads_yaml(rows))
+    elif outcome.measured:
+        screen.note(f"{output}: was edited and is kept; remove it, and the same command writes it from all rows")
+    screen.note(f"{output}: {count_rows(outcome)}; use it with --overheads {output}; sizes and times: {beside}")
 
 
 @app.command("models")

@@ -31,7 +31,16 @@ class Again(StrEnum):
 
 Device = Annotated[
     str,
-    typer.Option("--device", metavar="DEVICE", help="cpu, cuda:1, or cuda:0,cuda:1 of a node.", rich_help_panel=WHAT),
+    typer.Option("--device", metavar="DEVICE", help="Device to train on: cuda:1, or cpu.", rich_help_panel=WHAT),
+]
+Devices = Annotated[
+    str,
+    typer.Option(
+        "--device",
+        metavar="DEVICE,...",
+        help="Devices of the node, a job each: cuda:0,cuda:1, or cpu for its cores.",
+        rich_help_panel=WHAT,
+    ),
 ]
 Cores = Annotated[
     int | None,
@@ -45,6 +54,17 @@ Batch = Annotated[
         default_factory=list,
         show_default=False,
         help="Samples of a step, for all models (8,16,32) or for one (bert=8,16). Repeatable. Default: usual ones.",
+        rich_help_panel=WHAT,
+    ),
+]
+OneBatch = Annotated[
+    list[str],
+    typer.Option(
+        "--batch",
+        metavar="N",
+        default_factory=list,
+        show_default=False,
+        help="Samples of a step, for all models (16) or for one (bert=16). Repeatable. Default: the usual one.",
         rich_help_panel=WHAT,
     ),
 ]
@@ -131,7 +151,7 @@ class Settings:
             help="Distance from the median, as a share, beyond which a round is repeated.",
             rich_help_panel=HOW,
         ),
-    ] = 0.05
+    ] = 0.05  # `pointsman.speed.measured_rows.SPREAD_LIMIT`, whose module takes long to import
     deadline_s: DeadlineS = 120.0
     again: Annotated[
         list[Again],
@@ -148,12 +168,15 @@ class Settings:
     format: Printed = Format.table
 
 
-def with_settings(command: Callable[Concatenate[Settings, P], None]) -> Command:
-    """Give a command the shared options before its own parameters."""
-    shared = fields_as_parameters(Settings)
+def with_settings(**other: Any) -> Callable[[Callable[Concatenate[Settings, P], None]], Command]:
+    """Give a command the shared options before its own parameters, with other annotations of those that are named."""
+    shared = [p.replace(annotation=other.get(p.name, p.annotation)) for p in fields_as_parameters(Settings)]
 
-    def full(**given: Any) -> None:
-        settings = Settings(**{parameter.name: given.pop(parameter.name) for parameter in shared})
-        command(settings, **given)
+    def decorated(command: Callable[Concatenate[Settings, P], None]) -> Command:
+        def full(**given: Any) -> None:
+            settings = Settings(**{parameter.name: given.pop(parameter.name) for parameter in shared})
+            command(settings, **given)
 
-    return present(full, command, [*shared, *own_parameters(command)])
+        return present(full, command, [*shared, *own_parameters(command)])
+
+    return decorated

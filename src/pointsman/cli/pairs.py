@@ -65,10 +65,12 @@ def _shipped_figures() -> Figures:
 
 
 def _measured_figures(measurements: Path, catalogue: "Catalogue") -> Figures:
+    from pointsman.cli.unsteady import note_unsteady
     from pointsman.speed.interference.fit import figures_of
     from pointsman.speed.interference.pairs import read_pairs
 
     found = read_pairs(measurements, catalogue)
+    note_unsteady(measurements, [pair.is_unsteady for pair in found])
     figures = figures_of(found)
     _note_what_is_odd(found, figures, catalogue)
     return figures

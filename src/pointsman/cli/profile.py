@@ -91,6 +91,7 @@ def fit(
 ) -> None:
     """Fit model profiles and the network model to measured step times."""
     from pointsman.cli import screen
+    from pointsman.cli.unsteady import note_unsteady
     from pointsman.inputs.output_path import check_output_file, write_whole
     from pointsman.speed import load_catalogue
     from pointsman.speed.fitting.fit_document import profiles_yaml
@@ -100,6 +101,7 @@ def fit(
         check_output_file(output, force=force)
     catalogue = load_catalogue(*profiles)
     steps = read_steps(measurements, catalogue)
+    note_unsteady(measurements, [step.is_unsteady for step in steps])
     laws, errors, summary = _fit_laws(steps)
     if format is Format.json:
         screen.show_json({"models": _models(laws), "networks": _networks(laws), "errors": _rows(errors + summary)})

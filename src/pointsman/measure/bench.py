@@ -65,9 +65,9 @@ class Bench:
         for setting in own.values():
             self.pool.check(setting, slot)
 
-    def setting(self, place: str, batch: int, parts: int = 1) -> Setting:
+    def setting(self, definition: str, batch: int, parts: int = 1) -> Setting:
         """A training in the precision of this bench."""
-        return Setting(place, batch, parts, self.precision)
+        return Setting(definition, batch, parts, self.precision)
 
 
 class Alone:

@@ -1,5 +1,6 @@
 """What a measurement and the process of a job say to each other."""
 
+import os
 from typing import Final, Literal, NamedTuple
 
 RELEASE: Final = "release"
@@ -63,7 +64,7 @@ class Run(NamedTuple):
 class Steps(NamedTuple):
     """What a run was like."""
 
-    ended: list[float]
+    times_s: list[float]
     """When it began and when each step ended, on the monotonic clock, in seconds."""
     cpu_s: float
     """Processor time of the job and its workers meanwhile."""
@@ -105,6 +106,13 @@ class Failed(NamedTuple):
 
     cause: Cause
     text: str
+    at: str = ""
+    """The innermost line of the user's files that was reached, as ``mine.py:12``; empty if there is none."""
+
+
+def folder_of(setting: Setting) -> str:
+    """The folder of the user's file; empty for a model that ships."""
+    return os.path.dirname(setting.model.rpartition(":")[0])
 
 
 def one_line(text: str) -> str:

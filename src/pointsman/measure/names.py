@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from symtable import symtable
 from typing import NamedTuple
 
 from pointsman.errors import UsageError
@@ -17,7 +18,7 @@ class Model(NamedTuple):
 
     name: str
     """As files of measurements call it."""
-    place: str
+    definition: str
     """The name of one that ships, or ``/path/file.py:function``."""
     batch: int | None
     """The usual one; None: the user says it."""
@@ -66,6 +67,9 @@ class Batches:
         names = {normal(model.name): model.name for model in models}
         for text in texts:
             name, equals, numbers = text.rpartition("=")
+            if "=" in name:
+                first = name.rpartition(",")[0] or name
+                raise UsageError(f"--batch {text}: of one model each; repeat --batch, as --batch {first} --batch …")
             if equals and normal(name) not in names:
                 raise UsageError(
                     f"--batch {text}: no model {name!r} is measured ({did_you_mean(name, names.values())})"
@@ -86,6 +90,7 @@ class Batches:
         if found:
             return found
         if model.batch is None:
+            _check_function(model)
             raise UsageError(f"{model.name} has no usual batch: give it, as --batch {model.name}=32")
         return tuple(dict.fromkeys(max(1, round(share * model.batch)) for share in usual))
 
@@ -95,6 +100,19 @@ class Batches:
         if len(found) > 1:
             raise UsageError(f"{model.name}: several batches, {', '.join(map(str, found))} (give one with --batch)")
         return found[0]
+
+
+def _check_function(model: Model) -> None:
+    """UsageError if the user's file certainly has no function of that name."""
+    path = Path(model.definition.rpartition(":")[0])
+    try:
+        text = path.read_text()
+        table = symtable(text, path.name, "exec")
+    except (OSError, SyntaxError, ValueError):
+        return  # the job says why
+    if model.name not in table.get_identifiers() and "import *" not in text:
+        functions = [symbol.get_name() for symbol in table.get_symbols() if symbol.is_namespace()]
+        raise UsageError(f"{path} has no function {model.name!r} ({did_you_mean(model.name, functions)})")
 
 
 def _add(known: tuple[int, ...], new: tuple[int, ...]) -> tuple[int, ...]:

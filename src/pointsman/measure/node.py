@@ -26,7 +26,7 @@ def items(bench: Bench, slots: Sequence[Slot], models: Sequence[Model], batches:
 
 
 def _item(bench: Bench, slots: Sequence[Slot], alone: Alone, jobs: tuple[Model, ...], sizes: dict[Model, int]) -> Item:
-    settings: list[Setting] = [bench.setting(model.place, sizes[model]) for model in jobs]
+    settings: list[Setting] = [bench.setting(model.definition, sizes[model]) for model in jobs]
 
     places = list(zip(settings, slots, strict=False))
     beside = len(jobs) > 1

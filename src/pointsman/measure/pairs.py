@@ -46,7 +46,7 @@ def _pairs(models: Sequence[Model]) -> list[tuple[Model, Model]]:
 
 
 def _side(bench: Bench, model: Model, batches: Batches, cut: int) -> _Side:
-    return _Side(model, bench.setting(model.place, batches.only(model), cut))
+    return _Side(model, bench.setting(model.definition, batches.only(model), cut))
 
 
 def _item(bench: Bench, slot: Slot, alone: Alone, a: _Side, b: _Side) -> Item:

@@ -11,6 +11,7 @@ from pointsman.measure.process import JobFailed, JobProcess, Slot
 
 WARM_UP_STEPS = 3
 Place = tuple[Setting, Slot]
+"""A training, and where it runs."""
 
 
 class Pool:

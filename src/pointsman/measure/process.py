@@ -82,14 +82,14 @@ class JobProcess:
             JobFailed: it could not.
         """
         self.setting = None
-        self._folder = folder_of(setting) or self._folder
+        self._folder = messages.folder_of(setting) or self._folder
         answer: messages.Prepared = self._ask(messages.Prepare(setting, self.slot.device, warm_up_steps))
         self.setting = setting
         return answer
 
     def can_serve(self, setting: messages.Setting) -> bool:
         """Whether it has imported nothing that another file of the user's would take for a module beside itself."""
-        return folder_of(setting) in ("", self._folder) or not self._folder
+        return messages.folder_of(setting) in ("", self._folder) or not self._folder
 
     def describe(self) -> messages.Device:
         """Its device; JobFailed as for `prepare`."""
@@ -147,7 +147,8 @@ class JobProcess:
         self._pipe.close()
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, signal.SIGKILL)
-        self._process.wait()
+        with suppress(subprocess.TimeoutExpired):  # one that waits for a device in the kernel does not end
+            self._process.wait(_WAIT_FOR_END_S)
         self._words.close()
 
     def _ask(self, message: object) -> Any:
@@ -168,7 +169,8 @@ class JobProcess:
             return answer
         if answer.cause == "usage":
             raise UsageError(answer.text)
-        raise JobFailed(f"{answer.cause}: {messages.one_line(answer.text)[:_LONGEST]}")
+        at = f" ({messages.one_line(answer.at)})" if answer.at else ""
+        raise JobFailed(f"{answer.cause}: {messages.one_line(answer.text)[:_LONGEST]}{at}")
 
     def _wait_for_answer(self, within_s: float) -> None:
         """JobFailed if none comes. A process that has ended gives none, even if its children hold the pipe open."""
@@ -203,8 +205,3 @@ class JobProcess:
         self._words.seek(max(0, size - 10 * _LAST_WORDS))
         lines = self._words.read().decode(errors="replace").strip().splitlines()
         return messages.one_line(lines[-1])[:_LAST_WORDS] if lines else ""
-
-
-def folder_of(setting: messages.Setting) -> str:
-    """The folder of the user's file; empty for a model that ships."""
-    return os.path.dirname(setting.model.rpartition(":")[0])

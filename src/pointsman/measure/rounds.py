@@ -10,6 +10,7 @@ from typing import Final, NamedTuple, TypeVar
 from pointsman.measure.messages import Run, Steps
 from pointsman.measure.pool import name_job
 from pointsman.measure.process import JobFailed, JobProcess, TimeIsOver
+from pointsman.speed.measured_rows import SPREAD_LIMIT
 
 LEAST_STEPS: Final = 3
 T = TypeVar("T")
@@ -23,7 +24,7 @@ class Limits(NamedTuple):
 
     rounds: int = 5
     round_s: float = 1.0
-    spread: float = 0.05
+    spread: float = SPREAD_LIMIT
     """A round is disturbed if a step time is further than this share from the median of all rounds, or if other
     processes take more than this share of the cores."""
     most_rounds: int = 15
@@ -109,7 +110,7 @@ def _run_once(jobs: Sequence[JobProcess], round_s: float, meanwhile: Callable[[]
     _each(jobs, lambda job: job.wait_until_enough(run))
     steps = _each(jobs, JobProcess.stop)
     others_s = _busy_s(cores) - busy_s - sum(of_job.cpu_s for of_job in steps)
-    span_s = max(of_job.ended[-1] for of_job in steps) - min(of_job.ended[0] for of_job in steps)
+    span_s = max(of_job.times_s[-1] for of_job in steps) - min(of_job.times_s[0] for of_job in steps)
     others = min(max(0.0, others_s / (len(cores) * span_s)), 1.0) if cores else 0.0  # what counts them is coarse
     return Round(tuple(mean_step_s(steps)), tuple(of_job.memory_bytes for of_job in steps), others)
 
@@ -126,12 +127,12 @@ def _each(jobs: Sequence[JobProcess], ask: Callable[[JobProcess], T]) -> list[T]
 
 def mean_step_s(steps: Sequence[Steps]) -> list[float]:
     """The mean step time of each job while all of them ran, over whole steps."""
-    begin = max(of_job.ended[0] for of_job in steps)
-    end = min(of_job.ended[-1] for of_job in steps)
+    begin = max(of_job.times_s[0] for of_job in steps)
+    end = min(of_job.times_s[-1] for of_job in steps)
     means = []
     for of_job in steps:
-        inside = [t for t in of_job.ended if begin <= t <= end]
-        whole = inside if len(inside) > 1 else of_job.ended
+        inside = [t for t in of_job.times_s if begin <= t <= end]
+        whole = inside if len(inside) > 1 else of_job.times_s
         means.append((whole[-1] - whole[0]) / (len(whole) - 1))
     return means
 

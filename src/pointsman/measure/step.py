@@ -33,7 +33,7 @@ def items(bench: Bench, slot: Slot, models: Sequence[Model], batches: Batches, p
 
 
 def _item(bench: Bench, slot: Slot, model: Model, batch: int, parts: int) -> Item:
-    setting = bench.setting(model.place, batch, parts)
+    setting = bench.setting(model.definition, batch, parts)
 
     def measured() -> list[Cells]:
         found = bench.run([(setting, slot)])
@@ -41,7 +41,7 @@ def _item(bench: Bench, slot: Slot, model: Model, batch: int, parts: int) -> Ite
         return [
             {
                 "step_s": step_s,
-                "gradient_bytes": bench.pool.gradient_bytes[model.place] or None,
+                "gradient_bytes": bench.pool.gradient_bytes[model.definition] or None,
                 "samples_per_s": batch / step_s,
                 "memory_bytes": memory_bytes,
                 **bench.cells(found, slot),

@@ -2,7 +2,7 @@
 
 import csv
 from collections.abc import Iterator, Sequence
-from math import isfinite, nan
+from math import inf, isfinite, isnan, nan
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TextIO
 
@@ -18,6 +18,17 @@ ABOUT: Final = (
 """How a row was measured, as ``pointsman measure`` says it of every row. A row with a `reason` has failed."""
 ENVIRONMENT: Final = ("device", "driver", "versions", "mode", "precision")
 """Columns in which rows of one GPU type agree: rows of one GPU type are fitted together."""
+SPREAD_LIMIT: Final = 0.05
+"""A row is unsteady if its rounds differ by more than this share (ours)."""
+
+
+def spread_of(text: str) -> float:
+    """The number in a cell ``spread``; 0 if it is empty, infinity if an edited one says something else."""
+    try:
+        spread = float(text or 0)
+    except ValueError:
+        return inf
+    return inf if isnan(spread) else spread
 
 
 class Columns(NamedTuple):
@@ -43,6 +54,11 @@ class Row:
         """Whether the cell is there and not empty."""
         return bool(self._cells.get(column))
 
+    @property
+    def is_unsteady(self) -> bool:
+        """Whether its rounds differ by more than the default limit."""
+        return spread_of(self._cells.get("spread", "")) > SPREAD_LIMIT
+
     def text(self, column: str) -> str:
         """What a required cell says."""
         if not self._cells[column]:
@@ -55,6 +71,10 @@ class Row:
         if number != int(number) or number > 1e6:
             raise self.wrong(f"{column} is {self._cells[column]!r}", "a whole number, 1 to 1000000")
         return int(number)
+
+    def is_whole(self, column: str) -> bool:
+        """Whether the batch whose parts this column counts is not cut, or the column says nothing."""
+        return not self.has(column) or self.count(column) == 1
 
     def number(self, column: str, *, least: float | None = None, optional: bool = False) -> float:
         """A finite number above 0, or at least `least`; NaN for what is optional and not there."""

@@ -52,7 +52,9 @@ class OnCuda(OnCpu):
         import torch
 
         if torch.cuda.device_count() <= torch.device(name).index:
-            raise UsageError(f"--device {name}: PyTorch {torch.__version__} sees {torch.cuda.device_count()} GPUs here")
+            count = torch.cuda.device_count()
+            fix = "" if count else "; --device cpu measures on cores of this machine"
+            raise UsageError(f"--device {name}: PyTorch {torch.__version__} sees {count} GPUs here{fix}")
         self.name, self.torch = name, torch
         torch.cuda.set_device(name)
         self.wait()

@@ -1,6 +1,6 @@
 """A job prepares a training, runs steps and says when each ended, until its parent hangs up.
 
-PyTorch is imported where the device or the training needs it, not before.
+PyTorch is imported where the device or the training needs it, not before, and then as a stage of its own.
 """
 
 import ctypes
@@ -10,13 +10,14 @@ import select
 import signal
 import sys
 import time
+import traceback
 from multiprocessing.connection import Connection
 from typing import Any, Final
 
 from pointsman.errors import UsageError
 from pointsman.measure.job.device import OnCpu, OnCuda
 from pointsman.measure.job.processor import cpu_s, has_workers
-from pointsman.measure.job.steps import Step, gradient_bytes, make_step, save_and_load, write_checkpoint
+from pointsman.measure.job.steps import Step, gradient_bytes, imports_torch, make_step, save_and_load, write_checkpoint
 from pointsman.measure.messages import (
     ENOUGH,
     RELEASE,
@@ -30,6 +31,7 @@ from pointsman.measure.messages import (
     RunUntilTerminated,
     Save,
     Steps,
+    folder_of,
 )
 
 _SIGNAL_WHEN_PARENT_DIES: Final = 1
@@ -42,6 +44,8 @@ class Job:
 
     def __init__(self, pipe: Connection) -> None:
         self.pipe, self.device = pipe, OnCpu()
+        self.folder = ""
+        """That of the user's file which was prepared last; empty for a model that ships."""
         self._step: Step | None = None
         self._heard = select.poll()
         self._heard.register(pipe.fileno(), select.POLLIN)
@@ -77,8 +81,9 @@ class Job:
     def prepare(self, wanted: Prepare) -> Prepared:
         """Make the training, and warm it up."""
         self.release()
+        self.folder = folder_of(wanted.setting)
         reached = [time.monotonic()]
-        if _is_cuda(wanted.device) or ":" not in wanted.setting.model:
+        if _is_cuda(wanted.device) or imports_torch(wanted.setting.model):
             import torch  # noqa: F401
         reached.append(time.monotonic())
         self.device = _device(wanted.device)
@@ -96,19 +101,19 @@ class Job:
         """Step on until told to stop; say when `wanted` has been fulfilled."""
         step, wait, clock = self.step, self.device.wait, time.monotonic
         self.device.forget_peak()
-        begin_s, ended = cpu_s(), [clock()]
-        until = ended[0] + wanted.seconds
-        while ended[-1] < until or len(ended) <= wanted.steps:
+        begin_s, times_s = cpu_s(), [clock()]
+        until = times_s[0] + wanted.seconds
+        while times_s[-1] < until or len(times_s) <= wanted.steps:
             step()
             wait()
-            ended.append(clock())
+            times_s.append(clock())
         self.pipe.send(ENOUGH)
         while not self._heard.poll(0):
             step()
             wait()
-            ended.append(clock())
+            times_s.append(clock())
         self.pipe.recv()
-        return Steps(ended, cpu_s() - begin_s, self.device.peak_bytes())
+        return Steps(times_s, cpu_s() - begin_s, self.device.peak_bytes())
 
     def run_until_terminated(self, path: str) -> None:
         """Step until SIGTERM, then write a checkpoint and exit."""
@@ -137,13 +142,23 @@ def _device(name: str) -> OnCpu:
     return OnCuda(name) if _is_cuda(name) else OnCpu()
 
 
-def _failed(error: Exception) -> Failed:
+def _failed(error: Exception, folder: str) -> Failed:
     text = f"{type(error).__name__}: {error}".splitlines()[0].removesuffix(": ")
     if isinstance(error, UsageError):
         return Failed("usage", str(error))
     no_memory = isinstance(error, MemoryError) or any(said in text for said in _NO_MEMORY)
     cause: Cause = "out of memory" if no_memory else "crash"
-    return Failed(cause, text)
+    return Failed(cause, text, _line_of(error, folder))
+
+
+def _line_of(error: Exception, folder: str) -> str:
+    """The innermost line in files of a folder, installed packages left out; empty if there is none."""
+    seen = [
+        f"{frame.filename.removeprefix(folder + os.sep)}:{frame.lineno}"
+        for frame in traceback.extract_tb(error.__traceback__)
+        if folder and frame.filename.startswith(folder + os.sep) and "site-packages" not in frame.filename
+    ]
+    return seen[-1] if seen else ""
 
 
 def serve(pipe: Connection) -> None:
@@ -157,7 +172,7 @@ def serve(pipe: Connection) -> None:
         try:
             answer = job.answer(message)
         except Exception as error:
-            pipe.send(_failed(error))
+            pipe.send(_failed(error, job.folder))
             raise
         pipe.send(answer)
 

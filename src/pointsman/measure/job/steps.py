@@ -3,19 +3,22 @@
 import importlib.util
 import inspect
 import os
+import re
 import sys
 import time
 from collections.abc import Callable
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Final
 
 from pointsman.errors import UsageError
 from pointsman.measure.messages import Saved, Setting
 from pointsman.measure.models.catalogue import MODELS
 
 Step = Callable[[], object]
+_TORCH: Final = re.compile(r"^\s*(import|from)\s+(torch|pointsman\.measure\.training)\b", re.MULTILINE)
 
 
 def make_step(setting: Setting, device: str) -> Step:
@@ -46,6 +49,16 @@ def make_step(setting: Setting, device: str) -> Step:
                 "add the parameter, or return a Recipe"
             )
     return made
+
+
+def imports_torch(model: str) -> bool:
+    """Whether a training uses PyTorch, as far as the user's file itself says; all models that ship do."""
+    path, colon, _ = model.rpartition(":")
+    return not colon or (find_spec("torch") is not None and bool(_TORCH.search(_read(path))))
+
+
+def _read(path: str) -> str:
+    return Path(path).read_text(errors="replace") if Path(path).is_file() else ""
 
 
 def gradient_bytes(step: Step) -> int:

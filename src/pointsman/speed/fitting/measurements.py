@@ -37,6 +37,8 @@ class Step(NamedTuple):
     """What each GPU puts into the all-reduce; NaN if it takes part in none and nothing is known of it."""
     memory_bytes: float = nan
     """GPU memory that the step took, without that of the CUDA context; NaN if not measured."""
+    is_unsteady: bool = False
+    """Whether the rounds of the measurement differ by more than the default limit."""
 
     @property
     def shape(self) -> GangShape:
@@ -54,7 +56,7 @@ def read_steps(path: str | Path, catalogue: Catalogue | None = None) -> list[Ste
         InputError: it cannot be read, or a row is wrong; the message has file, line, cause and fix.
     """
     known = catalogue or load_catalogue()
-    rows = [row for row in read_rows(path, COLUMNS) if not row.has("parts") or row.count("parts") == 1]
+    rows = [row for row in read_rows(path, COLUMNS) if row.is_whole("parts")]
     if not rows:
         raise InputError("no step computes its batch at once", path=path, fix="measure batches in one part, too")
     steps = [_step(row, known) for row in rows]
@@ -83,7 +85,7 @@ def _step(row: Row, catalogue: Catalogue) -> Step:
     name = catalogue.model_name(model) if known else model
     batch, kind = row.number("batch_per_gpu"), row.gpu_type(catalogue)
     memory = row.number("memory_bytes", optional=True)
-    return Step(row.line, name, kind, placement, batch, step_s, sync_s, gradient, memory)
+    return Step(row.line, name, kind, placement, batch, step_s, sync_s, gradient, memory, row.is_unsteady)
 
 
 def _placement(row: Row) -> GpusOfNodes:

@@ -24,6 +24,8 @@ class Pair(NamedTuple):
     norm_a: float
     """Speed of the first beside the second, over its speed alone."""
     norm_b: float
+    is_unsteady: bool = False
+    """Whether the rounds of the measurement differ by more than the default limit."""
 
     def slow_downs(self) -> tuple[tuple[Ordered, float], tuple[Ordered, float]]:
         """The slowdown of each model beside the other; what was faster than alone is not slowed."""

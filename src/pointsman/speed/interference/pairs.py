@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Final
 
+from pointsman.errors import InputError
 from pointsman.speed.interference.file import MOST
 from pointsman.speed.interference.fit import Pair
 from pointsman.speed.measured_rows import ABOUT, Columns, Row, read_rows
@@ -19,10 +20,15 @@ FASTEST: Final = 1.5
 def read_pairs(path: str | Path, catalogue: Catalogue) -> list[Pair]:
     """The rows of a file of pairs (``docs/formats/pairs.md``), names as the catalogue has them, or the user's own.
 
+    Rows of batches that were cut into parts are passed over: other parts slow a neighbour differently.
+
     Raises:
         InputError: it cannot be read, or a row is wrong; the message has file, line, cause and fix.
     """
-    return [_pair(row, catalogue) for row in read_rows(path, COLUMNS)]
+    rows = [row for row in read_rows(path, COLUMNS) if row.is_whole("parts_a") and row.is_whole("parts_b")]
+    if not rows:
+        raise InputError("no pair computes its batches at once", path=path, fix="measure pairs in one part, too")
+    return [_pair(row, catalogue) for row in rows]
 
 
 def _pair(row: Row, catalogue: Catalogue) -> Pair:
@@ -30,7 +36,7 @@ def _pair(row: Row, catalogue: Catalogue) -> Pair:
     a, b = (catalogue.model_name(name) if catalogue.knows(name) else name for name in models)
     for batch in ("batch_a", "batch_b"):
         row.number(batch, optional=True)
-    return Pair(row.gpu_type(catalogue), a, b, *_norms(row))
+    return Pair(row.gpu_type(catalogue), a, b, *_norms(row), row.is_unsteady)
 
 
 def _norms(row: Row) -> tuple[float, float]:

@@ -50,6 +50,10 @@ class Catalogue:
             "a file of profiles can describe it under spec.gpu_types",
         )
 
+    def knows_gpu(self, name: str) -> bool:
+        """Whether a GPU type has that name, however it is spelled."""
+        return _canonical_gpu(name, self.gpu_names) is not None
+
     def compute(self, model: str, gpu_type: str) -> tuple[Compute, str | None]:
         """How long `model` computes on `gpu_type`, and what had to be assumed for it.
 

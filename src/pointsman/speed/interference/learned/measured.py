@@ -20,14 +20,15 @@ _HOURS: Final = 1.0
 """Each row weighs the same."""
 
 
-def observe_measured(path: str | Path, catalogue: Catalogue, found: Observations) -> None:
+def observe_measured(path: str | Path, catalogue: Catalogue, found: Observations) -> list[bool]:
     """Add the rows of a file of combinations (``docs/formats/nodes.md``). A step that is faster than alone counts as
-    not slowed.
+    not slowed. Returns of each row whether it is unsteady: its rounds differ by more than the default limit.
 
     Raises:
         InputError: it cannot be read, or a row is wrong; the message has file, line, cause and fix.
     """
-    for row in read_rows(path, COLUMNS):
+    rows = read_rows(path, COLUMNS)
+    for row in rows:
         server = Server.of(row.gpu_type(catalogue), row.count("node_gpus"))
         combination = _combination(row, catalogue)
         if combination.gpus + combination.gpus_of_others > server.gpus:
@@ -37,6 +38,7 @@ def observe_measured(path: str | Path, catalogue: Catalogue, found: Observations
         if slowdown > MOST_SLOWDOWN:
             raise row.wrong(f"a step takes {slowdown:.4g} times as long as alone", f"at most {MOST_SLOWDOWN:g} times")
         found.setdefault((server, combination), Seen()).add(max(1.0, slowdown), _HOURS)
+    return [row.is_unsteady for row in rows]
 
 
 def _combination(row: Row, catalogue: Catalogue) -> Combination:
