@@ -11,7 +11,7 @@ from pointsman.cluster.hostlist import compress
 from pointsman.errors import BackendError, InputError, PointsmanError, UsageError
 from pointsman.live.backends.facts import Phase, Unsure
 from pointsman.live.backends.slurm.acting import BAD_PLACE, SlurmBackend
-from pointsman.live.backends.slurm.array_tasks import TOO_MANY, beyond_limits, is_named
+from pointsman.live.backends.slurm.array_tasks import beyond_limits, is_named
 from pointsman.live.backends.slurm.other_daemons import OtherDaemons
 from pointsman.live.backends.slurm.records import SlurmJob, Snapshot
 from pointsman.live.control.loop import ControlLoop
@@ -20,6 +20,7 @@ from pointsman.live.daemon.daemon import Daemon
 from pointsman.live.daemon.setting import ACTED, PARTITIONS
 from pointsman.live.daemon.slurm.check import faults_of
 from pointsman.live.daemon.slurm.faults import more_faults
+from pointsman.live.daemon.slurm.gate import is_held, kind_at_gate, may_preempt, throttle
 from pointsman.live.daemon.slurm.instead import HANDS_BACK, SUBMIT, refuse
 from pointsman.live.daemon.slurm.miscounts import Miscounts
 from pointsman.live.daemon.submission import Submission
@@ -31,8 +32,6 @@ from pointsman.live.records.job import Job
 from pointsman.live.world.kind import Kind
 from pointsman.types import JobState
 
-ALL: Final = "*"
-"""In place of the QOS whose jobs may be preempted: all of them."""
 TROUBLE_S: Final = 15.0
 """After Slurm has not answered for so long, an alarm says so."""
 SLACK_MS: Final = 600_000
@@ -169,8 +168,10 @@ class ActingDaemon(Daemon):
         sight = self._sighting.sight(self._snapshot)
         if changed := describe_changes(sight.gpus, self.loop.world, self.node_names):
             self._alarm(changed)
+        if self._snapshot.complete:
+            self._left_out = {key: left for key, left in self._left_out.items() if key in sight.jobs}
         later = beyond_limits(self._snapshot.jobs, self.slurm.partitions.has_at_gate)
-        seen = [_hold(one) if one.shown in later else one for one in sight.jobs.values()]
+        seen = [throttle(one) if one.shown in later else one for one in sight.jobs.values()]
         self._rows = {job.request_key: row for row, job in self.loop.jobs.items() if job.request_key is not None}
         self.loop.reasons = {self._rows[one.key]: one.held for one in seen if one.held and one.key in self._rows}
         new = [one for one in seen if one.key not in self._rows and self._waits_at_gate(one)]
@@ -219,7 +220,7 @@ class ActingDaemon(Daemon):
         if seen.key in self._left_out and self._left_out[seen.key][0] == asked:
             return None
         try:
-            kind = self._kind_of(seen)
+            kind = kind_at_gate(seen, self.slurm.partitions)
             number = self.roster.admit(kind)
         except InputError as error:
             stays = f"stays at the gate, because it cannot be placed: {error.cause} ({self._to_slurm(seen.target)})"
@@ -229,7 +230,7 @@ class ActingDaemon(Daemon):
         self._left_out.pop(seen.key, None)
         ask = self.roster.ask(number, limit_ms=seen.limit_ms, pinned=not self._may_preempt(seen, kind))
         return Job(
-            ask, kind, number, seen.name, seen.limit_ms, SLACK_MS, held=_is_held(seen),
+            ask, kind, number, seen.name, seen.limit_ms, SLACK_MS, held=is_held(seen),
             requeues=True, command=(seen.shown,), uid=seen.uid, request_key=seen.key, shown=seen.shown,
         )  # fmt: skip
 
@@ -252,7 +253,7 @@ class ActingDaemon(Daemon):
     def _asks_for_else(self, seen: SeenJob, before: Job) -> bool:
         """Whether a job asks for anything else than it did `before`."""
         try:
-            kind = self._kind_of(seen)
+            kind = kind_at_gate(seen, self.slurm.partitions)
         except InputError:
             return True
         now = kind, seen.limit_ms, seen.name, not self._may_preempt(seen, kind)
@@ -262,26 +263,7 @@ class ActingDaemon(Daemon):
         return seen.ended is None and seen.run is None and seen.kind.partition == self._gate
 
     def _may_preempt(self, seen: SeenJob, kind: Kind) -> bool:
-        """Whether a job may be preempted, by its own and its QOS's leave."""
-        allowed = self.setting.preempts or frozenset()
-        return seen.requeues and (ALL in allowed or kind.queue in allowed)
-
-    def _kind_of(self, seen: SeenJob) -> Kind:
-        """Its kind, in the partition in which it will run.
-
-        Raises:
-            InputError: only Slurm can say where it runs.
-        """
-        kind = seen.kind._replace(partition=self.slurm.partitions.target)
-        if "+" in seen.shown:
-            raise InputError("it is a part of a heterogeneous job")
-        if seen.names_nodes:
-            raise InputError("it says on which nodes it must run")
-        if kind.gpus_per_node is not None:
-            return kind
-        if seen.nodes != 1:
-            raise InputError("it does not say how many GPUs it takes of each node")
-        return kind._replace(nodes_requested=1, gpus_per_node=kind.gpus)
+        return may_preempt(seen, kind, self.setting.preempts or frozenset())
 
     def _wish(self, seen: SeenJob) -> Order | None:
         row = self._rows.get(seen.key)
@@ -289,17 +271,7 @@ class ActingDaemon(Daemon):
             return None
         if seen.ended == JobState.CANCELLED or (seen.ended is not None and self.loop.attempt_of(row) is None):
             return JobOrder(Verb.CANCEL, row, seen.uid)
-        is_held = _is_held(seen) or seen.key in self._left_out
-        if self._waits_at_gate(seen) and is_held != (row in self.loop.held):
-            return JobOrder(Verb.HOLD if is_held else Verb.RELEASE, row, seen.uid)
+        stays = is_held(seen) or seen.key in self._left_out
+        if self._waits_at_gate(seen) and stays != (row in self.loop.held):
+            return JobOrder(Verb.HOLD if stays else Verb.RELEASE, row, seen.uid)
         return None
-
-
-def _hold(seen: SeenJob) -> SeenJob:
-    """A task of an array of which as many run as may at once."""
-    return seen if _is_held(seen) else replace(seen, held=TOO_MANY)
-
-
-def _is_held(seen: SeenJob) -> bool:
-    """Whether its user, or anything but the gate, holds it."""
-    return seen.held not in ("", "PartitionDown", "PartitionInactive")
