@@ -154,7 +154,7 @@ def acting_budget(table: pl.DataFrame, slurm: pl.DataFrame) -> str:
     runs = table.drop_nulls("apart")
     of_sjf = runs.filter(policy="sjf")
     stops = runs.filter(pl.col("preemptions_live") > 0)
-    burst, again = (dict(slurm.filter(run=run).select("figure", "value").rows()) for run in ("burst", "sjf-3"))
+    burst = dict(slurm.filter(run="burst").select("figure", "value").rows())
     turns = [runs[f"turn {name}, ms"] for name in ("median", "p99")]
     low, high = 100 * runs["jitter_low"].min(), 100 * runs["jitter_high"].max()
     return (
@@ -162,9 +162,8 @@ def acting_budget(table: pl.DataFrame, slurm: pl.DataFrame) -> str:
         f"{stops['stop_s'].mean():.1f} s. Under `sjf` many start at once behind a wide job (p90 "
         f"{of_sjf['start_p90_s'].mean():.1f} s); simulations know the mean. Durations moved by up to 0.5 s move "
         f"simulated means by {low:+.1f} to {high:+.1f} %. Turns took {turns[0].mean() / 1000:.1f} s (median; p99 "
-        f"{turns[1].max() / 1000:.1f} s) with a `scontrol` a change, and {again['turn median, ms'] / 1000:.1f} s (p99 "
-        f"{again['turn p99, ms'] / 1000:.1f} s) with one for all (slowest run). {burst['starts']:.0f} jobs at once "
-        f"begin at {burst['starts a second']:.0f} a second, and are preempted at {burst['stops a second']:.0f}.\n"
+        f"{turns[1].median() / 1000:.1f} s, of one run {turns[1].max() / 1000:.1f} s). {burst['starts']:.0f} jobs at "
+        f"once begin at {burst['starts a second']:.0f} a second, and are preempted at {burst['stops a second']:.0f}.\n"
     )
 
 
