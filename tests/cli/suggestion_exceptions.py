@@ -27,6 +27,7 @@ NO_COMMAND = {
     "--backend slurm goes with one of --observe": "options of a command that is tried in tests/live",
     "--simulate goes with --backend local": "options of a command that is tried in tests/live",
     "--partition and --account go with --advise": "options of a command that is tried in tests/live",
+    "--preempt-qos goes with --act": "options of a command that is tried in tests/live",
     "name its directory with --state": "an option of a command that is tried in tests/live",
     "list it twice in an experiment file (--config)": "an option whose file only the reader can write",
     "jobs may be preempted, unless they say --no-requeue": "an option of sbatch",

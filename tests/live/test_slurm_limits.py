@@ -95,3 +95,15 @@ def test_an_older_slurm_is_only_observed(slurm: SlurmCluster, tmp_path: Path, ho
     script.chmod(0o755)
     said = start(slurm, tmp_path, how, first=str(tmp_path / "old"))
     assert "Slurm 20.11.9 is older than 22.05: use --observe" in said
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--observe", "--preempt-qos", "a"), "--preempt-qos goes with --act"),
+        (("--act", "--partition", "a"), "--partition and --account go with --advise"),
+    ],
+)
+def test_options_of_another_step_are_refused(options: tuple[str, ...], said: str) -> None:
+    done = pointsman("live", "start", "--backend", "slurm", *options)
+    assert (done.returncode, said in done.stderr) == (2, True)

@@ -115,7 +115,7 @@ def start(
         typer.Option(metavar="SPEED", help="Simulate the jobs instead of running them, at SPEED times real time."),
     ] = None,
 ) -> None:
-    """Start the daemon: it schedules submitted jobs on this machine, or observes Slurm, until it is stopped."""
+    """Start the daemon: it runs jobs on this machine, or observes, advises or decides for Slurm."""
     from pointsman.errors import UsageError
     from pointsman.live.client.connection import own_folder, own_socket
     from pointsman.live.client.options import whole_name
@@ -138,6 +138,8 @@ def start(
         raise UsageError("--simulate goes with --backend local")
     if not advise and (partition or account):
         raise UsageError("--partition and --account go with --advise")
+    if preempt_qos and not act:
+        raise UsageError("--preempt-qos goes with --act")
     if not (longest_turn >= 1.0 and (poll is None or 0.0 < poll <= _LONGEST_POLL_S)):
         raise UsageError(f"--longest-turn is at least 1 s, and --poll at most {_LONGEST_POLL_S:g} s")
     place = socket or own_socket()
