@@ -53,6 +53,7 @@ def test_overheads_become_an_overheads_file(command: Command, jobs: str) -> None
     assert Path("o.yaml").read_text().endswith("checkpoint_every_s: 600\n")
 
 
+@pytest.mark.slow
 def test_pytorch_of_a_function_is_a_stage_of_its_own(command: Command) -> None:
     mine = Path(__file__).parents[2] / "examples" / "my_training.py"
     words = ("--batch", "8", "--device", "cpu", "--rounds", "1", "--format", "json", "-o", "o.yaml")

@@ -155,6 +155,7 @@ def test_a_shorter_job_preempts(slurm: SlurmCluster, tmp_path: Path) -> None:
         assert sorted(ends) == sorted([wide, stays, small])
 
 
+@pytest.mark.slow
 def test_what_others_requeue_runs_again(slurm: SlurmCluster, tmp_path: Path) -> None:
     """Where the policy says: it waits at the gate again, be it that it may not be preempted."""
     with actor(slurm, tmp_path / "d", "--policy", "fifo") as daemon:
@@ -376,7 +377,7 @@ def test_jobs_may_be_changed_while_they_wait(slurm: SlurmCluster, tmp_path: Path
         assert "gpus 16 to 8" in said and "time limit 1 h to 30 min" in said
 
 
-@pytest.mark.parametrize("kills_controller", [False, True])
+@pytest.mark.parametrize("kills_controller", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_daemons_and_controllers_may_die(slurm: SlurmCluster, tmp_path: Path, kills_controller: bool) -> None:
     """No job runs twice at once, and each that Slurm did not forget is done."""
     chance = random.Random(1)
@@ -445,7 +446,7 @@ def test_a_job_whose_mark_is_gone_is_known_by_the_book(slurm: SlurmCluster, tmp_
     cluster.end()
 
 
-@pytest.mark.parametrize("dies", [False, True])
+@pytest.mark.parametrize("dies", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_the_queue_is_handed_back(slurm: SlurmCluster, tmp_path: Path, dies: bool) -> None:
     """Slurm starts all that waits, in its own order, also what was preempted."""
     options = ("--policy", "las", "--set", "las.thresholds_gpu_s=[40]", "--preempt-qos", "*")
@@ -612,6 +613,7 @@ def _rename(slurm: SlurmCluster, partition: str, name: str) -> None:
     slurm.call("scontrol", "reconfigure")
 
 
+@pytest.mark.slow
 def test_partitions_may_go_and_come_back(slurm: SlurmCluster, tmp_path: Path) -> None:
     """Slurm ends what runs or waits there, and brings it back: no job is lost."""
     with actor(slurm, tmp_path / "d", "--policy", "fifo") as daemon:

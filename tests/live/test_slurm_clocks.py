@@ -38,7 +38,9 @@ def ended(daemon: RunningDaemon, job: str) -> bool:
     return book(daemon).get(job, {}).get("state") == "COMPLETED"
 
 
-@pytest.mark.parametrize(("does", "gate"), [("--act", ("--partition=inbox",)), ("--observe", ())])
+@pytest.mark.parametrize(
+    ("does", "gate"), [("--act", ("--partition=inbox",)), pytest.param("--observe", (), marks=pytest.mark.slow)]
+)
 def test_a_clock_that_is_wrong_and_is_set(
     slurm: SlurmCluster, tmp_path: Path, does: str, gate: tuple[str, ...]
 ) -> None:

@@ -209,6 +209,7 @@ def test_advice_is_taken_and_taken_back(slurm: SlurmCluster, tmp_path: Path) -> 
         daemon.process.wait(20)
 
 
+@pytest.mark.slow
 def test_arrays_are_advised_and_what_users_set_is_theirs(slurm: SlurmCluster, tmp_path: Path) -> None:
     """Tasks of one have ended, run, wait together and apart; the daemon is killed, and what it did is taken back."""
     array = slurm.submit("--nodes=1", "--gpus-per-node=8", "--array=1-6%1", "--nice=7", does="sleep 4")
@@ -238,6 +239,7 @@ def test_arrays_are_advised_and_what_users_set_is_theirs(slurm: SlurmCluster, tm
         assert slurm.call("squeue", "-h", f"-j{first}", "--format=%Q %r") == "0 JobHeldAdmin", "it is held still"
 
 
+@pytest.mark.slow
 def test_what_is_out_of_scope_now_gets_its_own_back(slurm: SlurmCluster, tmp_path: Path) -> None:
     """An earlier daemon might change it; what is in scope still stays."""
     slurm.wait(slurm.submit("--nodes=4", "--gpus-per-node=8"), "RUNNING")
@@ -272,7 +274,7 @@ def test_what_is_out_of_scope_is_left_alone(slurm: SlurmCluster, tmp_path: Path)
     slurm.submit("--nodes=4", "--gpus-per-node=8")
     for nice in (300, 0):
         slurm.submit("--nodes=1", "--gpus-per-node=8", f"--nice={nice}")
-    with observer(slurm, tmp_path / "d", "--advise", "--policy", "fifo", "--partition", "other") as daemon:
+    with observer(slurm, tmp_path / "d", "--advise", "--policy", "fifo", "--partition", "inbox") as daemon:
         wait_for(lambda: daemon.get("/status")["pending"] == 2)
         time.sleep(5)
         assert rows(daemon, "SELECT * FROM audit") == []
