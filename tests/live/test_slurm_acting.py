@@ -174,6 +174,7 @@ def test_what_others_requeue_runs_again(slurm: SlurmCluster, tmp_path: Path) -> 
         assert [row["n"] for row in rows(daemon, "SELECT count(*) AS n FROM attempts GROUP BY job")] == [2, 2]
 
 
+@pytest.mark.slow
 def test_what_had_ended_runs_again_if_somebody_requeues_it(slurm: SlurmCluster, tmp_path: Path) -> None:
     """And not if its controller, which was killed, has forgotten that it had ended."""
     with actor(slurm, tmp_path / "d", "--policy", "fifo") as daemon:

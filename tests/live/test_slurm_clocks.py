@@ -38,9 +38,8 @@ def ended(daemon: RunningDaemon, job: str) -> bool:
     return book(daemon).get(job, {}).get("state") == "COMPLETED"
 
 
-@pytest.mark.parametrize(
-    ("does", "gate"), [("--act", ("--partition=inbox",)), pytest.param("--observe", (), marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("does", "gate"), [("--act", ("--partition=inbox",)), ("--observe", ())])
 def test_a_clock_that_is_wrong_and_is_set(
     slurm: SlurmCluster, tmp_path: Path, does: str, gate: tuple[str, ...]
 ) -> None:

@@ -98,6 +98,7 @@ def test_what_slurm_does_is_in_the_book(slurm: SlurmCluster, tmp_path: Path) -> 
         assert "use 'scontrol update NodeName=gpu1 State=DRAIN Reason=TEXT'" in drains
 
 
+@pytest.mark.slow
 def test_daemons_and_controllers_may_die(slurm: SlurmCluster, tmp_path: Path) -> None:
     """What Slurm forgets, has ended; what it runs again, and what gets a number of another, is a job of its own."""
     jobs = [slurm.submit("--nodes=1", f"--gpus-per-node={1 + k % 8}", does=f"sleep {1 + k % 3}") for k in range(12)]
@@ -152,6 +153,7 @@ def test_jobs_may_be_changed_while_they_wait(slurm: SlurmCluster, tmp_path: Path
         assert daemon.get("/status")["alarms"] == [] and daemon.get("/status")["gpus_allocated"] == 0
 
 
+@pytest.mark.slow
 def test_the_policy_and_the_cluster_may_change(slurm: SlurmCluster, tmp_path: Path) -> None:
     """Under way and between two daemons; jobs that do not fit any more come anew."""
     runs = slurm.submit("--nodes=1", "--gpus-per-node=8", "--nodelist=gpu4")
