@@ -6,8 +6,9 @@ from pathlib import Path
 
 from pointsman.cluster.imports.read import import_nodes
 from pointsman.live.backends.facts import AttemptId, Launch
-from pointsman.live.backends.slurm.acting import Partitions, SlurmBackend
+from pointsman.live.backends.slurm.acting import SlurmBackend
 from pointsman.live.backends.slurm.commands import Commands
+from pointsman.live.backends.slurm.marks import Partitions
 
 from .clusters import FAILS, LONG, MISSING, SHORT, parts_of
 from .slurm_cluster import SlurmCluster, wait_until

@@ -14,8 +14,9 @@ from unittest.mock import patch
 import pytest
 
 from pointsman.live.backends.facts import AttemptId, Launch, Phase, Unsure
-from pointsman.live.backends.slurm.acting import Partitions, SlurmBackend
+from pointsman.live.backends.slurm.acting import SlurmBackend
 from pointsman.live.backends.slurm.commands import Answer, Commands
+from pointsman.live.backends.slurm.marks import Partitions
 from pointsman.types import NodeState
 from tests.cli.command import pointsman
 

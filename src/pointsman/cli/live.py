@@ -56,7 +56,8 @@ def check(
 ) -> None:
     """Check whether a daemon could start here."""
     if backend is Backend.slurm:
-        from pointsman.live.daemon.slurm.check import Partitions, check_slurm
+        from pointsman.live.backends.slurm.marks import Partitions
+        from pointsman.live.daemon.slurm.check import check_slurm
 
         return _print_findings(check_slurm(Partitions(gate, target), acts=act, advises=advise))
     from pointsman.live.client.connection import own_folder, own_socket

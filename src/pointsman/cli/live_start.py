@@ -162,7 +162,8 @@ def start(
     if simulate is not None:
         setting = _simulate(setting, simulate)
     if backend is Backend.slurm:
-        from pointsman.live.daemon.slurm.start import LOOK_S, Partitions, acting, observing
+        from pointsman.live.backends.slurm.marks import Partitions
+        from pointsman.live.daemon.slurm.start import LOOK_S, acting, observing
         from pointsman.live.observe.advising import Scope
 
         if act:

@@ -162,11 +162,10 @@ class SlurmBackend:
         """How many GPUs of each node our jobs have, or may have by now: nodes are asked a moment after jobs."""
         used: Counter[str] = Counter()
         for mark, job in self._marked:
-            each = job.gpus.per_node or (job.gpus.total or 0) // job.nodes_asked
             if job.phase == Phase.RUNNING:
-                used.update({part.node: part.count or each for part in job.held})
+                used.update(job.gpus_by_node)
             elif job.phase == Phase.ACCEPTED and job.restarts == mark.restarts:
-                used.update(dict.fromkeys(job.required_nodes, each))
+                used.update(dict.fromkeys(job.required_nodes, job.gpus_each))
         return used
 
     def launch(self, launch: Launch) -> None:

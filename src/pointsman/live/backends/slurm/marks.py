@@ -27,6 +27,12 @@ class Partitions:
         return job.phase == Phase.ACCEPTED and job.partitions == (self.gate,)
 
 
+def store_of(job: SlurmJob) -> str | None:
+    """The name of the store by whose daemon a job was launched last; None if it never was."""
+    found = _MARK.fullmatch(job.admin_comment)
+    return None if found is None else found["store"]
+
+
 class Marks:
     """Those of the store in `folder`, and what is known besides of jobs whose marks are gone."""
 

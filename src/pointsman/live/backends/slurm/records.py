@@ -91,6 +91,16 @@ class SlurmJob:
     admin_comment: str = ""
     ending: Ending = DONE
 
+    @property
+    def gpus_each(self) -> int:
+        """That it takes of each node, if it does not say how many of which: at least as many as there are."""
+        return self.gpus.per_node or -(-(self.gpus.total or 0) // self.nodes_asked)
+
+    @property
+    def gpus_by_node(self) -> dict[str, int]:
+        """Those of the nodes on which it runs, or ran last."""
+        return {part.node: part.count or self.gpus_each for part in self.held}
+
     @cached_property
     def phase(self) -> Phase:
         """Where it is: ``ENDED`` means that its GPUs are free, so a job that is COMPLETING runs."""

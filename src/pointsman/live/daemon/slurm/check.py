@@ -7,8 +7,8 @@ from typing import Final, NamedTuple
 
 from pointsman.errors import BackendError, PointsmanError, UsageError
 from pointsman.live.backends.facts import Unsure
-from pointsman.live.backends.slurm.acting import Partitions
 from pointsman.live.backends.slurm.commands import Commands
+from pointsman.live.backends.slurm.marks import Partitions
 from pointsman.live.backends.slurm.reader import Reader
 from pointsman.live.backends.slurm.records import Controller, SlurmPartition, Snapshot
 from pointsman.live.backends.slurm.rights import check_may_act, check_may_advise

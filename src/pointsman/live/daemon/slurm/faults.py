@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from pointsman.cluster.hostlist import compress
 from pointsman.inputs.durations import duration
-from pointsman.live.backends.slurm.acting import Partitions
 from pointsman.live.backends.slurm.controller_clock import describe_skew
+from pointsman.live.backends.slurm.marks import Partitions
 from pointsman.live.backends.slurm.other_daemons import OtherDaemons
 from pointsman.live.backends.slurm.records import Snapshot
 

@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Final
 
 from pointsman.live.backends.facts import Phase
-from pointsman.live.backends.slurm.records import SlurmJob, Snapshot
+from pointsman.live.backends.slurm.records import Snapshot
 
 SURELY_S: Final = 60.0
 """For so long each look must show it: nodes are asked a moment after jobs, which begin and end."""
@@ -18,21 +18,10 @@ class Miscounts:
 
     def look(self, snapshot: Snapshot, now_s: float) -> list[str]:
         """The nodes of which it is sure by now."""
-        has = gpus_of_jobs(snapshot)
+        has: Counter[str] = Counter()
+        for job in snapshot.jobs:
+            if job.phase == Phase.RUNNING:
+                has.update(job.gpus_by_node)
         odd = [node.name for node in snapshot.nodes if node.gpus_in_use > has[node.name]]
         self._since_s = {name: self._since_s.get(name, now_s) for name in odd}
         return [name for name, since_s in self._since_s.items() if now_s - since_s >= SURELY_S]
-
-
-def gpus_of_jobs(snapshot: Snapshot) -> Counter[str]:
-    """How many GPUs jobs that run have on each node."""
-    has: Counter[str] = Counter()
-    for job in snapshot.jobs:
-        if job.phase == Phase.RUNNING:
-            has.update({part.node: part.count or _gpus_each(job) for part in job.held})
-    return has
-
-
-def _gpus_each(job: SlurmJob) -> int:
-    """On each node, if it is not said how many on which: at least as many as there are."""
-    return job.gpus.per_node or -(-(job.gpus.total or 0) // job.nodes_asked)
