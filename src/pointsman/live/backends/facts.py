@@ -139,5 +139,9 @@ class Refused(Exception):
     """The backend will not launch this, and surely does not run it."""
 
 
+class Denied(Refused):
+    """This process's user may not do so: a person must mend that."""
+
+
 class Unsure(Exception):
     """It may have been done, or not: it is to be looked at."""

@@ -8,8 +8,7 @@ from typing import Any, Final, Protocol
 from pointsman.cluster import Cluster
 from pointsman.engine.sdk.live import STARTS_INCLUDED
 from pointsman.errors import BackendError, PointsmanError, RunError, UsageError
-from pointsman.live.backends.facts import Refused
-from pointsman.live.backends.slurm.changes import RIGHTS
+from pointsman.live.backends.facts import Denied, Refused
 from pointsman.live.control.alarms import Alarms
 from pointsman.live.control.orders import JobOrder, UserOrder
 from pointsman.live.daemon.daemon import Daemon
@@ -167,7 +166,7 @@ class ObservingDaemon(Daemon):
             return SET_BY_OTHERS
         if sum(job.priority == LOWEST and adviser.scope.has(job) for job in waiting) > 1:
             return AT_FLOOR
-        serious = [error for error in failed.values() if not isinstance(error, Refused) or RIGHTS in str(error)]
+        serious = [error for error in failed.values() if not isinstance(error, Refused) or isinstance(error, Denied)]
         return f"nice values were not set: {serious[0]}" if serious else ""
 
     async def take_back(self) -> None:

@@ -15,6 +15,7 @@ from pointsman.cluster import Cluster
 from pointsman.errors import PointsmanError
 from pointsman.live.backends.facts import (
     AttemptId,
+    Denied,
     Launch,
     Observation,
     Phase,
@@ -25,7 +26,7 @@ from pointsman.live.backends.facts import (
 from pointsman.live.backends.protocol import Patience
 from pointsman.live.backends.slurm.array_tasks import target_of, task_ids
 from pointsman.live.backends.slurm.as_facts import Mark, fact_of, node_fact
-from pointsman.live.backends.slurm.changes import RIGHTS, cancel, leave, let_start, move, requeue_and_hold
+from pointsman.live.backends.slurm.changes import cancel, leave, let_start, move, requeue_and_hold
 from pointsman.live.backends.slurm.commands import Commands
 from pointsman.live.backends.slurm.handing_back import HandingBack
 from pointsman.live.backends.slurm.marks import Marks, Partitions
@@ -118,7 +119,7 @@ class SlurmBackend:
         try:
             yield
         except (Refused, Unsure) as error:
-            if isinstance(error, Unsure) or RIGHTS in str(error):
+            if isinstance(error, Unsure | Denied):
                 self.failed = str(error)
             raise
         finally:

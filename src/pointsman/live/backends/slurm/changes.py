@@ -5,14 +5,14 @@ from typing import Final
 
 from pointsman.cluster.hostlist import compress
 from pointsman.errors import UsageError
-from pointsman.live.backends.facts import Refused, Unsure
+from pointsman.live.backends.facts import Denied, Refused, Unsure
 from pointsman.live.backends.slurm.commands import Answer, Commands
 from pointsman.live.backends.slurm.records import SlurmJob
 
 _TOO_LATE: Final = ("already completed", "already finished", "invalid job id", "job is no longer pending")
 _DENIED: Final = ("access/permission denied", "operation denied", "user not permitted", "invalid user")
 _IMPOSSIBLE: Final = ("invalid node name", "invalid partition", "node configuration is not available", "job is pending")
-RIGHTS: Final = "run the daemon as SlurmUser, or as an operator (to advise) or administrator (to act) of Slurm"
+_RIGHTS: Final = "run the daemon as SlurmUser, or as an operator (to advise) or administrator (to act) of Slurm"
 _SOME_DONE: Final = ": no error"
 
 
@@ -107,7 +107,7 @@ def _run(commands: Commands, *command: str) -> Answer:
 def _failure(command: str, answer: Answer) -> Exception:
     said = answer.errors.casefold()
     if any(words in said for words in _DENIED):
-        return Refused(f"{answer.errors:.200}; {RIGHTS}")
+        return Denied(f"{answer.errors:.200}; {_RIGHTS}")
     if any(words in said for words in (*_TOO_LATE, *_IMPOSSIBLE)):
         return Refused(f"{answer.errors:.200}")
     return Unsure(f"{command} failed with {answer.code}: {answer.errors[:200] or 'it said nothing'}")
