@@ -241,6 +241,20 @@ def test_a_deep_checkpoint_is_removed(local: Local) -> None:
     wait_for(lambda: not list(local._checkpoints.iterdir()))
 
 
+def test_a_shell_hears_a_signal_before_its_commands_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "launch.json").write_text("{}")
+    eldest_first = [subprocess.Popen(["sleep", "60"]) for _ in range(3)]
+    heard: list[int] = []
+    monkeypatch.setattr(shim.Shim, "_family", lambda _: [process.pid for process in reversed(eldest_first)])
+    monkeypatch.setattr(os, "kill", lambda pid, _: heard.append(pid))
+    shim.Shim(tmp_path)._signal(signal.SIGTERM)
+    monkeypatch.undo()
+    for process in eldest_first:
+        process.terminate()
+        process.wait()
+    assert heard == [process.pid for process in eldest_first]
+
+
 def test_when_its_shim_dies_it_runs_on_and_can_be_stopped(local: Local) -> None:
     run(local, *PYTHON, "import time; time.sleep(60)")
     wait(local, Phase.RUNNING)

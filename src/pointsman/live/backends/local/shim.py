@@ -305,7 +305,8 @@ class Shim:
         self.deadlines = [*asks, (now + wait_s, signal.SIGTERM), *kills]
 
     def _signal(self, number: int) -> None:
-        for pid in self._family():
+        """The eldest first: a shell that traps a signal is to hear it before it sees its command end."""
+        for pid in sorted(self._family(), key=lambda pid: (start_time(pid) or 0, pid)):
             try:
                 os.kill(pid, number)
             except ProcessLookupError:
