@@ -196,6 +196,17 @@ def test_what_had_ended_runs_again_if_somebody_requeues_it(slurm: SlurmCluster, 
         assert len(rows(daemon, "SELECT 1 FROM jobs")) == 2
 
 
+@pytest.mark.slow
+def test_what_had_ended_runs_again_if_it_was_requeued_while_no_daemon_ran(slurm: SlurmCluster, tmp_path: Path) -> None:
+    with actor(slurm, tmp_path / "d", "--policy", "fifo") as daemon:
+        job = submit(slurm, "--nodes=1", "--gpus-per-node=8", seconds=1)
+        wait_for_ends(daemon, [job])
+    slurm.call("scontrol", "requeue", job)
+    with actor(slurm, tmp_path / "d", "--policy", "fifo"):
+        wait_until(lambda: [what for what, *_ in ran(slurm)], ["begin", "end"] * 2)
+        slurm.wait(job, "COMPLETED")
+
+
 def _saved(slurm: SlurmCluster, words: bytes) -> Path:
     """A copy of what a controller has saved, once it has these words of jobs."""
     state, copy = slurm.folder / "state", slurm.folder / "state-before"

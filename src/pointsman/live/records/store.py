@@ -24,6 +24,9 @@ from pointsman.types import JobState, NodeState
 
 _LOG_BYTES: Final = 64 << 20
 """The most bytes of the log of the database when it begins anew."""
+_LAST_ENDS: Final = """
+SELECT job, max(attempt) AS attempt, state, end_ms FROM jobs JOIN attempts ON job = id WHERE end_ms > ? GROUP BY job
+"""
 _CHANGING: Final = (
     *("stage", "cause", "sent_ms", "started_ms", "stopping_ms", "stop_ms", "missing_ms", "ended_ms"),
     *("real_start_ms", "real_end_ms"),
@@ -220,6 +223,11 @@ class Store:
     def alive_attempts(self) -> list[Attempt]:
         """Those that have not ended."""
         return [_attempt_of(row) for row in self.connection.execute("SELECT * FROM attempts WHERE stage <> 'ENDED'")]
+
+    def last_ends(self, at_ms: int) -> list[tuple[AttemptId, JobState, int]]:
+        """The last attempts of jobs that have ended since then, in which state, and when."""
+        rows = self.connection.execute(_LAST_ENDS, (at_ms,))
+        return [(AttemptId(row["job"], row["attempt"]), JobState[row["state"]], row["end_ms"]) for row in rows]
 
     def begin_attempt(self, attempt: Attempt, reason: str) -> None:
         """It was decided, and its GPUs are its own from now on.

@@ -85,6 +85,10 @@ class SlurmBackend:
         """Another process has launched a job, which is known even if its mark is gone."""
         self._marks.remember(id_, attempt)
 
+    def remember_end(self, attempt: AttemptId, state: str, seen_s: float) -> None:
+        """Another process has seen that the job of an attempt had ended in a state, by `time.monotonic`."""
+        self._ends[attempt] = state, seen_s
+
     def together(self) -> AbstractContextManager[None]:
         """Many changes are made at once meanwhile, by one thread."""
         return self._commands.together()

@@ -36,6 +36,8 @@ TROUBLE_S: Final = 15.0
 """After Slurm has not answered for so long, an alarm says so."""
 SLACK_MS: Final = 600_000
 """Slurm ends a job that has run for as long as it may; if it has not after so much longer, the daemon has it end."""
+REQUEUED_MS: Final = 7 * 86_400_000
+"""No daemon is down for longer while jobs that ended before are requeued."""
 _BY_USER: Final = ("", "JobHeldUser", "JobHeldAdmin")
 
 
@@ -79,6 +81,7 @@ class ActingDaemon(Daemon):
         self._sighting.recall(self.store.keys_since(self.loop.world.now_ms - LATELY_MS))
         for attempt in self.loop.attempts.values():
             self.slurm.remember(self.loop.jobs[attempt.id.job].command[0], attempt.id)
+        self._recall_ends()
         self._left_out: dict[str, tuple[tuple[Kind, int | None, bool], str]] = {}
         """By key, what jobs ask for that cannot be placed, and why."""
         self._listed: Sequence[SlurmJob] = ()
@@ -91,6 +94,14 @@ class ActingDaemon(Daemon):
         """Sentences about jobs that are not placed, of which each is an alarm once."""
         with self.store.turn():
             self.store.keep_setting(PARTITIONS, json.dumps(asdict(self.slurm.partitions)))
+
+    def _recall_ends(self) -> None:
+        """A job that had ended before this daemon began, and was requeued since, is not stopped as one that its
+        controller forgot.
+        """
+        now_s, now_ms = time.monotonic(), self.clock.now_ms()
+        for attempt, state, ended_ms in self.store.last_ends(now_ms - REQUEUED_MS):
+            self.slurm.remember_end(attempt, state.name, now_s - (now_ms - ended_ms) / 1000)
 
     async def submit(self, submission: Submission, uid: int) -> int:
         raise UsageError(f"this daemon starts jobs that are submitted to Slurm: use '{SUBMIT}'")
