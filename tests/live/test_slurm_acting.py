@@ -595,7 +595,7 @@ def test_jobs_that_only_slurm_can_place(backfilling: SlurmCluster, tmp_path: Pat
         wait_for(lambda: slurm.call("squeue", "-h", f"-j{excludes}", "--format=%P %r") == "inbox PartitionDown")
         assert "Slurm may not start it yet: BeginTime" in daemon.type("explain", later).stdout
         assert slurm.call("squeue", "-h", f"-j{later}", "--format=%P") == "inbox"
-        assert daemon.get("/status")["starting"] == 0
+        wait_for(lambda: daemon.get("/status")["starting"] == 0)  # what excludes nodes is tried again now and then
         assert {row["state"] for row in daemon.get("/nodes")} == {"UP"}
         slurm.call("scontrol", "update", f"JobId={named}", "Partition=gpu")
         slurm.wait(named, "COMPLETED")
