@@ -594,6 +594,7 @@ def test_jobs_that_only_slurm_can_place(backfilling: SlurmCluster, tmp_path: Pat
         assert said[f"{vague}_3"] == f"pointsman: there is no job {vague}_3\n"
         wait_for(lambda: slurm.call("squeue", "-h", f"-j{excludes}", "--format=%P %r") == "inbox PartitionDown")
         assert "Slurm may not start it yet: BeginTime" in daemon.type("explain", later).stdout
+        assert {row["job_id"]: row["reason"] for row in daemon.get("/jobs")}[later] == "BeginTime"
         assert slurm.call("squeue", "-h", f"-j{later}", "--format=%P") == "inbox"
         wait_for(lambda: daemon.get("/status")["starting"] == 0)  # what excludes nodes is tried again now and then
         assert {row["state"] for row in daemon.get("/nodes")} == {"UP"}

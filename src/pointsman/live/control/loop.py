@@ -5,8 +5,9 @@ it had decided is in the store, what it was told is in the journal, and the rest
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from pointsman.errors import RunError
 from pointsman.live.backends.facts import AttemptId, Observation, Parts, Unsure
@@ -37,6 +38,8 @@ TURNS, FEW, MOST_MS = 1000, 250, 300_000
 that forgets would not decide the same again: nothing of it is replayed.
 """
 RELIEVED = "relieved_by"
+HELD: Final = "JobHeldUser"
+"""Slurm's word for a job that its user holds."""
 
 
 @dataclass
@@ -191,6 +194,10 @@ class ControlLoop:
         self.held.discard(job)
         self.jobs_of[self.jobs.pop(job).uid] -= 1
         self.store.end_job(job, state, now_ms)
+
+    def holds(self) -> Mapping[int, str]:
+        """Why each job that is held is, in a word."""
+        return dict.fromkeys(self.held, HELD)
 
     def why_held(self, job: int) -> str:
         """Why a job that is held is, and what ends that."""

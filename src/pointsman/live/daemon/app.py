@@ -25,7 +25,7 @@ from pointsman.live.daemon.job_ids import JobIds
 from pointsman.live.daemon.metrics import exposition
 from pointsman.live.daemon.peers import Peer
 from pointsman.live.daemon.submission import CONTROLS, Submission
-from pointsman.live.daemon.views import HELD, Row, Views
+from pointsman.live.daemon.views import Row, Views
 from pointsman.live.forecast.whatif import Change
 from pointsman.live.world.roster import Deciding
 from pointsman.types import NodeState
@@ -165,7 +165,7 @@ def api(daemon: Daemon, forecaster: Forecaster, operators: frozenset[int]) -> Fa
         if found is None:
             ended = views.job(number)
             return {"job_id": ended["job_id"], "state": ended["state"], "reason": "", "said": "it has ended"}
-        if found["state"] != "PENDING" or found["reason"] == HELD:
+        if found["state"] != "PENDING" or number in daemon.loop.held:
             return found
         try:
             foretold = await asyncio.wait_for(forecaster.foretold(), _LONGEST_FORECAST_S)

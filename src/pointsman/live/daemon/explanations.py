@@ -8,7 +8,7 @@ from pointsman.inputs.durations import duration
 from pointsman.inputs.messages import counted
 from pointsman.live.daemon.forecaster import Foretold
 from pointsman.live.daemon.job_ids import JobIds
-from pointsman.live.daemon.views import HELD, PAUSED, Row, Views
+from pointsman.live.daemon.views import PAUSED, Row, Views
 from pointsman.live.forecast.calibration import Start
 from pointsman.live.records.book import Cause
 
@@ -35,7 +35,7 @@ class Explanations:
     def _explain(self, number: int) -> Row:
         loop, names = self._daemon.loop, Names(lambda row: str(self._ids.id_of(row)), self._views.instant)
         if number in loop.held:
-            return {"state": "PENDING", "reason": HELD, "said": loop.why_held(number)}
+            return {"state": "PENDING", "reason": loop.holds()[number], "said": loop.why_held(number)}
         if (pause := loop.pauses.of(number)) is not None:
             failures, until_ms = pause
             left = duration(max(0, until_ms - self._daemon.clock.now_ms()) / 1000)

@@ -22,7 +22,7 @@ from pointsman.live.world.kind import Kind
 from pointsman.types import NEVER_MS, NodeState, Reason
 
 Row = dict[str, Any]
-HELD, PAUSED = "JobHeldUser", "StartFailed"
+PAUSED = "StartFailed"
 """Reasons that no policy has: a user holds the job, or its last start has failed."""
 _STATES = {Stage.INTENDED: "STARTING", Stage.SENT: "STARTING", Stage.RUNNING: "RUNNING", Stage.STOPPING: "STOPPING"}
 
@@ -108,7 +108,7 @@ class Views:
         room, fits = Room(world.simulation, world.prepared), unit(PYTHON_API).fits
         jobs, address = world.simulation.handle.jobs, world.simulation.handle.address
         by_class: dict[int, str] = {}
-        reasons = dict.fromkeys(loop.pauses.ends_ms(), PAUSED) | dict.fromkeys(loop.held, HELD)
+        reasons = dict.fromkeys(loop.pauses.ends_ms(), PAUSED) | dict(loop.holds())
         there = [job for job in pending if job not in reasons and job in world.slots]
         slots = [world.slots[job] for job in there]
         for job, j, cls in zip(there, slots, jobs["cls"][slots].tolist(), strict=True):

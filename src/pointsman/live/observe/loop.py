@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Final, Protocol
 
 from pointsman.live.backends.facts import AttemptId
-from pointsman.live.control.loop import ControlLoop
+from pointsman.live.control.loop import HELD, ControlLoop
 from pointsman.live.control.obeying import change, hold, release
 from pointsman.live.control.orders import Changed, Order
 from pointsman.live.control.reconcile import Happened
@@ -194,6 +194,9 @@ class ObservingLoop(ControlLoop):
                 asked = self.admission.job_of(job, self.owner.roster)
                 if asked is not None:
                     yield Changed(row, asked)
+
+    def holds(self) -> Mapping[int, str]:
+        return {row: (job.held if (job := self.there.get(row)) else "") or HELD for row in self.held}
 
     def why_held(self, job: int) -> str:
         """In the other scheduler's word."""

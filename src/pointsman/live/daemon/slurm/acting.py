@@ -14,7 +14,7 @@ from pointsman.live.backends.slurm.acting import BAD_PLACE, SlurmBackend
 from pointsman.live.backends.slurm.array_tasks import beyond_limits, is_named
 from pointsman.live.backends.slurm.other_daemons import OtherDaemons
 from pointsman.live.backends.slurm.records import SlurmJob, Snapshot
-from pointsman.live.control.loop import ControlLoop
+from pointsman.live.control.loop import HELD, ControlLoop
 from pointsman.live.control.orders import Changed, JobOrder, Order, UserOrder, Verb
 from pointsman.live.daemon.daemon import Daemon
 from pointsman.live.daemon.setting import ACTED, PARTITIONS
@@ -38,7 +38,7 @@ SLACK_MS: Final = 600_000
 """Slurm ends a job that has run for as long as it may; if it has not after so much longer, the daemon has it end."""
 REQUEUED_MS: Final = 7 * 86_400_000
 """No daemon is down for longer while jobs that ended before are requeued."""
-_BY_USER: Final = ("", "JobHeldUser", "JobHeldAdmin")
+_BY_USER: Final = ("", HELD, "JobHeldAdmin")
 
 
 class ActingLoop(ControlLoop):
@@ -53,6 +53,9 @@ class ActingLoop(ControlLoop):
     def carry_out(self) -> None:
         """What was intended, and is kept, is done; meanwhile there is no turn."""
         super().act()
+
+    def holds(self) -> Mapping[int, str]:
+        return {job: self.reasons.get(job, HELD) for job in self.held}
 
     def why_held(self, job: int) -> str:
         reason = self.reasons.get(job, "")
