@@ -25,6 +25,7 @@ NO_COMMAND = {
     "--simulate: from 1 to": "an option of a command that is tried in tests/live",
     "--longest-turn is at least 1 s": "an option of a command that is tried in tests/live",
     "--backend slurm goes with one of --observe": "options of a command that is tried in tests/live",
+    "--observe, --advise and --act go with --backend slurm": "options of a command that is tried in tests/live",
     "--simulate goes with --backend local": "options of a command that is tried in tests/live",
     "--partition and --account go with --advise": "options of a command that is tried in tests/live",
     "--preempt-qos goes with --act": "options of a command that is tried in tests/live",

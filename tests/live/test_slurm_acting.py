@@ -495,6 +495,11 @@ def test_what_is_missing_is_named_with_the_line_to_add(slurm: SlurmCluster, tmp_
     with patch.dict(os.environ, environment):
         good = pointsman("live", "check", "--backend", "slurm", "--act")
         bad = pointsman("live", "check", "--backend", "slurm", "--act", "--gate", "nowhere", "--target", "inbox")
+        looks = pointsman("live", "check", "--backend", "slurm", "--observe")
+    assert looks.returncode == 0 and "ok: Slurm " in looks.stdout and "partition" not in looks.stdout
+    both = pointsman("live", "check", "--backend", "slurm", "--observe", "--act")
+    assert both.returncode == pointsman("live", "check", "--observe").returncode == 2
+    assert "one of them is enough" in both.stderr
     assert good.returncode == 0 and "wrong" not in good.stdout
     assert bad.returncode == 2
     assert "add 'PartitionName=nowhere Nodes=ALL MaxTime=INFINITE State=DOWN' to slurm.conf" in bad.stdout

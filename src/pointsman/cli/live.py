@@ -47,6 +47,9 @@ def check(
     state: State = None,
     socket: Socket = None,
     backend: OnBackend = Backend.local,
+    observe: Annotated[
+        bool, typer.Option("--observe", help="With --backend slurm, for a daemon that only observes, as without it.")
+    ] = False,
     advise: Annotated[
         bool, typer.Option("--advise", help="With --backend slurm, for a daemon that sets nice values.")
     ] = False,
@@ -55,6 +58,10 @@ def check(
     target: Target = "gpu",
 ) -> None:
     """Check whether a daemon could start here."""
+    from pointsman.errors import UsageError
+
+    if [observe, advise, act].count(True) > (backend is Backend.slurm):
+        raise UsageError("--observe, --advise and --act go with --backend slurm, and one of them is enough")
     if backend is Backend.slurm:
         from pointsman.live.backends.slurm.marks import Partitions
         from pointsman.live.daemon.slurm.check import check_slurm
