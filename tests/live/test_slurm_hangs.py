@@ -72,6 +72,30 @@ def test_who_waits_for_a_turn_is_told_that_there_is_none(slurm: SlurmCluster, tm
         assert waits.result().stderr == "pointsman: the daemon is stopping\n"
 
 
+@pytest.mark.slow
+def test_a_slow_slurm_is_asked_less_often(slurm: SlurmCluster, tmp_path: Path) -> None:
+    wrap, slow, asked = tmp_path / "bin", tmp_path / "slow", tmp_path / "asked"
+    wrap.mkdir()
+    real = shutil.which("squeue", path=slurm.path)
+    (wrap / "squeue").write_text(f'#!/bin/sh\n[ ! -e {slow} ] || sleep 1.5\necho >> {asked}\nexec {real} "$@"\n')
+    (wrap / "squeue").chmod(0o755)
+
+    def looks(seconds: float) -> int:
+        asked.write_text("")
+        time.sleep(seconds)
+        return len(asked.read_text())
+
+    with actor(slurm, tmp_path / "d", "--policy", "fifo", first=str(wrap)) as daemon:
+        slow.touch()
+        time.sleep(10.0)
+        assert 2 <= looks(20.0) <= 6  # 3.9 s from one to the next, and 1.8 s without that
+        slow.unlink()
+        time.sleep(10.0)
+        job = submit(slurm, "--nodes=1", "--gpus-per-node=8", seconds=0.1)
+        assert looks(10.0) >= 10
+        wait_for_ends(daemon, [job])
+
+
 def test_a_queue_that_cannot_be_handed_back_is_said(slurm: SlurmCluster, tmp_path: Path) -> None:
     """No more jobs are started then, and no order waits for a turn."""
     wrap, fails = tmp_path / "bin", tmp_path / "fails"

@@ -304,13 +304,17 @@ class Daemon:
         self._bell.set()
 
     async def _wait(self) -> None:
-        due_s = self.clock.until_s(self.loop.due_ms) if self.loop.due_ms < NEVER_MS else self.setting.poll_s
         try:
-            await asyncio.wait_for(self._bell.wait(), max(0.0, min(due_s, self.setting.poll_s)))
+            await asyncio.wait_for(self._bell.wait(), self.next_turn_s())
             await asyncio.sleep(self.setting.gather_s)
         except TimeoutError:
             pass
         self._bell.clear()
+
+    def next_turn_s(self) -> float:
+        """How long it is until the next turn, if nothing is wanted before."""
+        due_s = self.clock.until_s(self.loop.due_ms) if self.loop.due_ms < NEVER_MS else self.setting.poll_s
+        return max(0.0, min(due_s, self.setting.poll_s))
 
     async def take_turn(self) -> None:
         """A turn, and what is asked of the backend before it and after.

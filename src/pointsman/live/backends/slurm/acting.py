@@ -30,6 +30,7 @@ from pointsman.live.backends.slurm.changes import cancel, leave, let_start, move
 from pointsman.live.backends.slurm.commands import Commands
 from pointsman.live.backends.slurm.handing_back import HandingBack
 from pointsman.live.backends.slurm.marks import Marks, Partitions
+from pointsman.live.backends.slurm.pace import Pace
 from pointsman.live.backends.slurm.reader import Reader
 from pointsman.live.backends.slurm.records import SlurmJob, Snapshot
 
@@ -47,7 +48,12 @@ class SlurmBackend:
     """Slurm's jobs are known again by their marks, which name the store in `folder`."""
 
     def __init__(
-        self, cluster: Cluster, folder: Path, partitions: Partitions, commands: Commands | None = None
+        self,
+        cluster: Cluster,
+        folder: Path,
+        partitions: Partitions,
+        commands: Commands | None = None,
+        pace: Pace | None = None,
     ) -> None:
         self.cluster, self.partitions = cluster, partitions
         layout = cluster.layout()
@@ -55,7 +61,9 @@ class SlurmBackend:
         """GPUs by node."""
         self.patience = Patience(start_ms=120_000, lost_ms=60_000, stop_ms=120_000, blames=False)
         self._commands = commands or Commands()
-        self._reader = Reader(self._commands)
+        self.pace = pace or Pace()
+        """When to look again."""
+        self._reader = Reader(self._commands, self.pace)
         self._marks = Marks(folder, partitions)
         self._ahead: Snapshot | Unsure | None = None
         """What was seen of which is not observed yet, or why nothing was."""

@@ -147,6 +147,11 @@ class ActingDaemon(Daemon):
     def _gate(self) -> str:
         return self.slurm.partitions.gate
 
+    def next_turn_s(self) -> float:
+        """Longer while Slurm is slow: each turn asks it."""
+        pace = self.slurm.pace
+        return pace.interval_s if pace.interval_s > pace.least_s else super().next_turn_s()
+
     async def take_turn(self) -> None:
         """Slurm is asked beside the daemon's thread, which answers users meanwhile: it may be slow, or hang."""
         async with self._asking:

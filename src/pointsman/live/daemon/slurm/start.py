@@ -31,6 +31,10 @@ TURN_S: Final = 0.5
 """How soon what was seen is taken in."""
 LOOK_S: Final = 5.0
 """Between two looks, unless the controller is slow."""
+_LONGEST_S: Final = 15.0
+"""Between two looks of a daemon that acts, whose jobs start late meanwhile."""
+_SLOW: Final = 1.0
+"""It asks a slow controller for about half of the time."""
 
 
 def observing(
@@ -90,7 +94,7 @@ def acting(
         BackendError, UsageError, InputError: as `observing`.
     """
     own_directory(setting.folder, 0o711)
-    commands = Commands()
+    commands, pace = Commands(), Pace(least_s=look_s, most_s=max(look_s, _LONGEST_S), slow_share=_SLOW)
     try:
         controller = read_controller(commands.ask("scontrol", "show", "config").text)
         check_version(controller)
@@ -101,7 +105,7 @@ def acting(
     return replace(
         setting,
         cluster=str(cluster),
-        backend=lambda cluster, folder: SlurmBackend(cluster, folder, partitions, commands),
+        backend=lambda cluster, folder: SlurmBackend(cluster, folder, partitions, commands, pace),
         preempts=preempts,
         poll_s=look_s,
     )
