@@ -11,8 +11,19 @@ import pytest
 
 from pointsman.live.backends.facts import Phase
 from pointsman.live.backends.slurm.array_tasks import beyond_limits
-from pointsman.live.backends.slurm.records import Controller, GpuDemand, NodeGpus, SlurmJob, SlurmNode, Snapshot
-from pointsman.live.daemon.slurm.miscounts import Miscounts
+from pointsman.live.backends.slurm.marks import Partitions
+from pointsman.live.backends.slurm.other_daemons import OtherDaemons
+from pointsman.live.backends.slurm.records import (
+    Controller,
+    GpuDemand,
+    NodeGpus,
+    SlurmJob,
+    SlurmNode,
+    SlurmPartition,
+    Snapshot,
+)
+from pointsman.live.daemon.slurm.faults import more_faults
+from pointsman.live.daemon.slurm.lasting import Lasting, miscounted
 from tests.cli.command import pointsman
 
 from .daemons import wait_for
@@ -65,10 +76,22 @@ def test_gpus_that_no_job_has_are_miscounted() -> None:
     nodes = tuple(SlurmNode(f"gpu{k}", gpus=(("a100", 8),), gpus_in_use=8) for k in (1, 2, 3))
     runs = SlurmJob("7", 7, state="RUNNING", gpus=GpuDemand(16, 8), nodes_asked=2, held=(NodeGpus("gpu1", None),))
     ends = SlurmJob("8", 8, state="COMPLETED", flags=("COMPLETING",), held=(NodeGpus("gpu3", 8),))
-    miscounts, seen = Miscounts(), Snapshot(0.0, (runs, ends), nodes, (), Controller("22.05.8", 0, 0))
-    assert [miscounts.look(seen, at_s) for at_s in (0.0, 59.0, 60.0)] == [[], [], ["gpu2"]]
-    assert miscounts.look(replace(seen, nodes=()), 61.0) == []
-    assert miscounts.look(seen, 62.0) == []
+    lasting, seen = Lasting(), Snapshot(0.0, (runs, ends), nodes, (), Controller("22.05.8", 0, 0))
+    assert [lasting.look(miscounted(seen), at_s) for at_s in (0.0, 59.0, 60.0)] == [[], [], ["gpu2"]]
+    assert lasting.look(miscounted(replace(seen, nodes=())), 61.0) == []
+    assert lasting.look(miscounted(seen), 62.0) == []
+
+
+def test_doubts_that_last_are_told() -> None:
+    """Such as those about a `squeue` that warns of `slurm.conf` at each call: no job that is gone counts as that."""
+    partitions = tuple(map(SlurmPartition, ("inbox", "gpu")))
+    seen = Snapshot(0.0, (), (), partitions, Controller("22.05.8", 0, 0), ("Slurm answers with an error: odd",))
+    lasting = Lasting()
+    for at_s, told in ((0.0, 0), (30.0, 0), (60.0, 1)):
+        faults = more_faults(seen, Partitions(), OtherDaemons("a"), [], lasting.look(seen.doubts, at_s))
+        assert [fault.endswith("may not be whole: Slurm answers with an error: odd") for fault in faults if fault] == (
+            [True] * told
+        )
 
 
 def start(slurm: SlurmCluster, folder: Path, *options: str, first: str = "") -> str:

@@ -22,7 +22,7 @@ from pointsman.live.daemon.slurm.check import faults_of
 from pointsman.live.daemon.slurm.faults import more_faults
 from pointsman.live.daemon.slurm.gate import is_held, kind_at_gate, may_preempt, throttle
 from pointsman.live.daemon.slurm.instead import HANDS_BACK, SUBMIT, refuse
-from pointsman.live.daemon.slurm.miscounts import Miscounts
+from pointsman.live.daemon.slurm.lasting import Lasting, miscounted
 from pointsman.live.daemon.submission import Submission
 from pointsman.live.observe.inventory import describe_changes
 from pointsman.live.observe.loop import LATELY_MS
@@ -92,7 +92,7 @@ class ActingDaemon(Daemon):
         self._seen_s, self._outage = time.monotonic(), ""
         self._faults: set[str] = set()
         """What is wrong with Slurm."""
-        self._others, self._miscounts = OtherDaemons(self.slurm.store), Miscounts()
+        self._others, self._miscounted, self._doubted = OtherDaemons(self.slurm.store), Lasting(), Lasting()
         self._told: set[str] = set()
         """Sentences about jobs that are not placed, of which each is an alarm once."""
         with self.store.turn():
@@ -208,10 +208,13 @@ class ActingDaemon(Daemon):
                 self._alarm(self._outage)
             return
         self._seen_s, self._listed = now_s, self._snapshot.jobs
-        miscounted = self._miscounts.look(self._snapshot, now_s)
+        lasting = (
+            self._miscounted.look(miscounted(self._snapshot), now_s),
+            self._doubted.look(self._snapshot.doubts, now_s),
+        )
         faults = {
             *faults_of(self._snapshot, self.slurm.partitions),
-            *more_faults(self._snapshot, self.slurm.partitions, self._others, miscounted),
+            *more_faults(self._snapshot, self.slurm.partitions, self._others, *lasting),
         } - {""}
         self._told -= {self._outage, *(self._faults - faults)}  # each time that they come back is told
         self._faults = faults

@@ -11,10 +11,14 @@ from pointsman.live.backends.slurm.records import Snapshot
 
 
 def more_faults(
-    snapshot: Snapshot, partitions: Partitions, others: OtherDaemons, miscounted: Sequence[str]
+    snapshot: Snapshot, partitions: Partitions, others: OtherDaemons, miscounted: Sequence[str], doubts: Sequence[str]
 ) -> Iterator[str]:
-    """What is wrong besides the states of partitions, be it with nodes whose GPUs are `miscounted`."""
+    """What is wrong besides the states of partitions, be it with nodes whose GPUs are `miscounted`, or because `doubts`
+    last.
+    """
     yield describe_skew(snapshot.skew_s)
+    for doubt in doubts:
+        yield f"jobs that Slurm lists no more are not believed to be gone, because its answer may not be whole: {doubt}"
     if miscounted:
         yield (
             f"Slurm counts GPUs of {compress(miscounted)} that no job has, so no job starts there: "
