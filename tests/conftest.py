@@ -5,9 +5,10 @@ import os
 
 from hypothesis import settings
 
-# Threads of linear algebra wait for each other at full speed: two on a busy core take twice the time of one. Set before
-# NumPy and PyTorch are imported, here and in the processes that tests start.
-for pool in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+# Threads of linear algebra wait for each other at full speed: two on a busy core take twice the time of one. Those of
+# Polars take a fifth longer than one for small tables. Set before they are imported, here and in the processes that
+# tests start.
+for pool in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "POLARS_MAX_THREADS"):
     os.environ.setdefault(pool, "1")
 
 gc.set_threshold(50_000, 10, 5)  # Python's own 700, 10, 10 take a tenth of the time of all tests

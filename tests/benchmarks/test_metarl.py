@@ -15,6 +15,7 @@ from pointsman.learn.meta.actor_critic import EPSILON
 from pointsman.speed.interference.online.file import NAME, read_experience
 
 
+@pytest.mark.slow
 def test_each_contestant_is_measured_against_the_true_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench, "RUNS", 1)
     rows = {row["who"]: row for row in bench.rows_of(bench.Cell(jobs=60), range(2001, 2003), tmp_path)}

@@ -78,6 +78,7 @@ def test_a_published_run_is_made_again() -> None:
         assert found[figure] == pytest.approx(kept[figure].item(), rel=1e-3)
 
 
+@pytest.mark.slow
 def test_without_noise_a_misreading_policy_is_itself() -> None:
     pytest.importorskip("torch", reason="PyTorch is not installed (make learn)")
     rows = read(ROOT / DATA / "metarl.csv").runs({**vars(Cell()), "seed": 2001}, f"{ITSELF}, training 1")

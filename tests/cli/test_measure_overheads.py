@@ -20,6 +20,7 @@ def overheads(command: Command, *more: str, function: str = "saves") -> Done:
     return command("measure", "overheads", *own(function), "--batch", "1", "--device", "cpu", "-o", "o.yaml", *more)
 
 
+@pytest.mark.slow
 def test_overheads_become_an_overheads_file(command: Command, jobs: str) -> None:
     done = overheads(command, "--rounds", "2", "--format", "json")
     assert done.code == 0, done.err

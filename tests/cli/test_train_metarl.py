@@ -41,6 +41,7 @@ def without_network(command: Command, here: Path, once: Once) -> Path:
     return here
 
 
+@pytest.mark.slow
 @with_network
 def test_what_runs_taught_is_kept_and_used(command: Command, here: Path) -> None:
     done = command(*TRAIN, "--set", "meta.runs=3")

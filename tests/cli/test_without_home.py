@@ -86,6 +86,7 @@ def test_a_run_and_its_report(stranger: Stranger, open_folder: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.slow
 def test_doctor_says_which_folder_is_used_and_why(stranger: Stranger, open_folder: Path) -> None:
     def look(code: int = 0, **environment: str) -> tuple[str, str]:
         done = stranger("doctor", "--format", "json", **environment)

@@ -32,6 +32,7 @@ def drawn(seed: int) -> pointsman.Workload:
     return pointsman.generate("philly", jobs=60, cluster_gpus=8, load=0.9, seed=seed)
 
 
+@pytest.mark.slow
 def test_compare_is_what_python_says(command: Command, log: str) -> None:
     done = command("compare", log, *TWO, "--workload-seeds", "2,0-1", "--format", "json")
     assert done.code == 0, done.err
@@ -68,6 +69,7 @@ def test_the_directory_says_all_of_it(command: Command, log: str, here: Path) ->
         assert json.loads(done.out)[0]["time_s"] == pytest.approx(jobs["submit_s"][40], abs=0.001)
 
 
+@pytest.mark.slow
 def test_a_command_goes_on_with_the_workloads_that_it_has(
     command: Command, log: str, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -392,6 +392,7 @@ class Mine:
 """
 
 
+@pytest.mark.slow
 def test_a_policy_whose_file_is_gone_can_be_left(tmp_path: Path, begin: Begin) -> None:
     (tmp_path / "mine.py").write_text(FILE_POLICY)
     daemon = begin("--policy", "fifo")
@@ -518,6 +519,7 @@ BROKEN = """
 """
 
 
+@pytest.mark.slow
 def test_a_policy_file_that_was_mended_decides_from_the_next_start_on(tmp_path: Path, begin: Begin) -> None:
     """Its decisions before are in the tables; what it would have decided is not."""
     file = tmp_path / "own.py"
@@ -535,7 +537,7 @@ def test_a_policy_file_that_was_mended_decides_from_the_next_start_on(tmp_path: 
     assert sorted(jobs, key=lambda job: starts[job]) == [jobs[0], jobs[1], jobs[3], jobs[2]]
 
 
-@pytest.mark.parametrize("breaks", ["remember", "recall"])
+@pytest.mark.parametrize("breaks", [pytest.param("remember", marks=pytest.mark.slow), "recall"])
 def test_a_policy_that_cannot_remember_is_replaced_or_begins_anew(breaks: str, tmp_path: Path, begin: Begin) -> None:
     file = tmp_path / "own.py"
     wrong, right = "raise ValueError('no')", "return []"

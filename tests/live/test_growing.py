@@ -66,7 +66,8 @@ def check_decides_as_one_that_knew_all_kinds(policy: str, like: str) -> None:
     assert growing.grown > 10
 
 
-@pytest.mark.parametrize("policy", ["gittins", pytest.param("tiresias-skew", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("policy", ["gittins", "tiresias-skew"])
+@pytest.mark.slow
 def test_models_come_one_by_one(policy: str) -> None:
     """The first kind names none, so that there are no tables of speeds at first."""
     options = {"assign_models": 1}

@@ -379,6 +379,7 @@ def test_a_folder_that_was_half_forgotten_when_the_daemon_died_is_nothing(local:
     assert not half.exists()
 
 
+@pytest.mark.slow
 def test_forty_at_once_each_run_once(local: Local, tmp_path: Path) -> None:
     ids = [AttemptId(job, 1) for job in range(40)]
     for id_ in ids:

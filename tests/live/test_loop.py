@@ -59,7 +59,7 @@ def test_it_decides_as_simulated(policy: str, tmp_path: Path) -> None:
     assert stepped.decisions() == simulated(case)
 
 
-@pytest.mark.parametrize("every", [1, 7])
+@pytest.mark.parametrize("every", [pytest.param(1, marks=pytest.mark.slow), 7])
 @pytest.mark.parametrize("policy", ["gittins", "dally", "tiresias", "multifactor", *LISTENING])
 def test_a_daemon_that_dies_after_every_so_many_turns_decides_as_one_that_does_not(
     policy: str, every: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

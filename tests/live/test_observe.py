@@ -65,7 +65,7 @@ def test_what_differs_is_said_in_a_sentence(tmp_path: Path) -> None:
     assert any("would have started 80" in one and "expected" in one for one in said)
 
 
-@pytest.mark.parametrize("every_ms", [5_000, 300_000])
+@pytest.mark.parametrize("every_ms", [pytest.param(5_000, marks=pytest.mark.slow), 300_000])
 def test_looks_now_and_then_are_enough(every_ms: int, tmp_path: Path) -> None:
     """All times are those of the scheduler, however late they are seen."""
     observer = observed("las", "gittins", tmp_path / "store", 60)
@@ -81,7 +81,7 @@ def test_looks_now_and_then_are_enough(every_ms: int, tmp_path: Path) -> None:
     assert all(abs(observer.played.lives[job - 1].end_ms - end) <= 1 for job, end in ends)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2, 3))])
 def test_whoever_dies_goes_on(seed: int, tmp_path: Path) -> None:
     """The book and all decisions are as if nobody had died."""
     whole, killed = (observed("fifo", "gittins", tmp_path / name, 80) for name in ("whole", "killed"))
@@ -96,7 +96,7 @@ def test_whoever_dies_goes_on(seed: int, tmp_path: Path) -> None:
     assert killed.decisions() == whole.decisions()
 
 
-@pytest.mark.parametrize("dies", [False, True])
+@pytest.mark.parametrize("dies", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_jobs_may_ask_for_something_else_while_they_wait(dies: bool, tmp_path: Path) -> None:
     observer = observed("fifo", "gittins", tmp_path / "store", 80)
     chance, lives = random.Random(2), observer.played.lives

@@ -71,13 +71,22 @@ def follow(policy: str) -> Followed:
     return followed
 
 
-@pytest.mark.parametrize("policy", [one for one in LIVE if one not in (*ROUNDS, *BY_ITS_OWN_PAST) and ".py" not in one])
+AT_LENGTH = ("metarl", "dally-consolidated", "dally-manual", "dally-nowait", "dally-whole-nodes")
+"""Those that take long, or differ from another in what they are told only."""
+FOLLOWED = [one for one in LIVE if one not in (*ROUNDS, *BY_ITS_OWN_PAST) and ".py" not in one]
+
+
+@pytest.mark.parametrize(
+    "policy", [pytest.param(one, marks=[pytest.mark.slow] * (one in AT_LENGTH)) for one in FOLLOWED]
+)
 def test_would_decide_as_the_one_it_follows(policy: str) -> None:
     followed = follow(policy)
     assert (followed.alike, followed.more) == (followed.decided, 0)
 
 
-@pytest.mark.parametrize("policy", BY_ITS_OWN_PAST)
+@pytest.mark.parametrize(
+    "policy", [pytest.param(one, marks=[pytest.mark.slow] * (one == "marl")) for one in BY_ITS_OWN_PAST]
+)
 def test_would_decide_alike_without_the_memory_of_its_own_decisions(policy: str) -> None:
     followed = follow(policy)
     assert followed.alike >= BY_ITS_OWN_PAST[policy] * followed.decided

@@ -17,6 +17,7 @@ MINUTES = {1: 30, 2: 45, 4: 60, 8: 30}
 """Of jobs, by their GPUs; the last one waits for the others."""
 
 
+@pytest.mark.slow
 def test_jobs_that_sleep_take_as_long_there_as_they_say(tmp_path: Path) -> None:
     with RunningDaemon(tmp_path, "--policy", "fifo-backfill", "--simulate", str(SPEED), "--poll", "0.01") as daemon:
         jobs = {daemon.submit("-G", str(gpus), "--", "sleep", f"{m}m"): m for gpus, m in MINUTES.items()}

@@ -283,6 +283,7 @@ def test_it_is_not_known_what_became_of_a_change_while_commands_are_replaced(
         backend.launch(Launch(AttemptId(1, 1), (("nowhere", 0xFF),), (job,)))
 
 
+@pytest.mark.slow
 def test_nodes_come_and_go_and_lose_gpus(slurm: SlurmCluster, tmp_path: Path) -> None:
     """Which an alarm says; nothing is started where GPUs are missing, and nobody dies."""
     with actor(slurm, tmp_path / "d", "--policy", "fifo") as daemon:
@@ -298,6 +299,7 @@ def test_nodes_come_and_go_and_lose_gpus(slurm: SlurmCluster, tmp_path: Path) ->
         assert len(parts) == 3 and not any(node in part for part in parts for node in ("gpu2", "gpu4", "gpu9"))
 
 
+@pytest.mark.slow
 def test_slurm_may_hang_or_refuse(slurm: SlurmCluster, tmp_path: Path) -> None:
     """An alarm says so, the policy is not taken for hung, and all runs once Slurm answers."""
     wrap, does = tmp_path / "bin", tmp_path / "does"
@@ -659,6 +661,7 @@ def _wait_for_alarm(daemon: RunningDaemon, words: str) -> str:
     return wait_for(lambda: words in (said := "\n".join(daemon.get("/status")["alarms"])) and said)
 
 
+@pytest.mark.slow
 def test_two_daemons_are_told_of_each_other(slurm: SlurmCluster, tmp_path: Path) -> None:
     one, other = (actor(slurm, tmp_path / name, "--policy", "fifo") for name in ("one", "other"))
     with one, other, observer(slurm, tmp_path / "third", "--advise", "--policy", "fifo") as third:

@@ -61,6 +61,7 @@ def test_an_index_of_packages_shows_the_readme_without_links_to_files(built: Pat
     assert re.findall(r"\]\((?!https?:)[^)]*\)", readme) == []
 
 
+@pytest.mark.slow
 def test_the_sdist_makes_the_same_wheel(built: Path, tmp_path: Path) -> None:
     (sdist,) = built.glob("*.tar.gz")
     with tarfile.open(sdist) as archive:

@@ -36,6 +36,7 @@ def workload() -> pointsman.Workload:
     return pointsman.Workload.of(pl.DataFrame(frame))
 
 
+@pytest.mark.slow
 def test_declarations_may_be_added_and_change_places(tmp_path: Path) -> None:
     """Code of before would read another number where only a declaration has moved."""
     mine, text = tmp_path / "mine.py", EXAMPLE.read_text()
@@ -74,6 +75,7 @@ def test_a_class_of_before_is_not_run_with_the_hooks_of_now(tmp_path: Path) -> N
         simulate(workload(), "3x8", before)
 
 
+@pytest.mark.slow
 def test_equal_files_in_two_folders_are_two_policies(tmp_path: Path) -> None:
     """They may read what lies beside them."""
     read = "from pathlib import Path\nMOST = int(Path(__file__).with_name('most').read_text())\n"
@@ -100,6 +102,7 @@ def test_modules_are_those_of_the_process_that_runs_and_options_those_of_the_pac
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 @compiled
 def test_what_its_file_prints_and_what_lies_in_the_folder_at_hand_do_not_matter(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("print('loading')\n" + EXAMPLE.read_text())

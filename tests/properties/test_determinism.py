@@ -14,7 +14,7 @@ import pointsman
 from tests.free import simulate
 
 SRC = Path(pointsman.__file__).parents[1]
-TWO_THREADS = {"OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "2"}
+TWO_THREADS = {"OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "2", "POLARS_MAX_THREADS": "2"}
 POLICIES = [
     *("fifo", "sjf", "fifo-backfill", "sjf-backfill", "easy", "srtf", "tiresias", "las", "rounds(srtf, 60)"),
     *("tiresias-skew", "gandiva", "dally", "gittins", "multifactor", "kueue"),

@@ -78,6 +78,7 @@ def small(frozen: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Cell:
     return next(suite.cells())
 
 
+@pytest.mark.slow
 def test_the_first_quarter_of_the_span_is_not_counted(small: Cell) -> None:
     rows = list(table(small, measure(small, ["fifo", "las"])))
     counted = []

@@ -104,6 +104,7 @@ def test_damaged_code_is_made_anew(tmp_path: Path) -> None:
     assert all(file.stat().st_size > 1000 for file in damaged)
 
 
+@pytest.mark.slow
 @compiled
 @pytest.mark.skipif(os.geteuid() != 0 or not Path("/dev/shm").is_dir(), reason="needs to mount a small file system")
 def test_a_folder_without_room_is_named(tmp_path: Path) -> None:

@@ -64,6 +64,7 @@ def ours(ppo: Ppo, steps: int) -> float:
     return float(np.mean(returns[-100:]))
 
 
+@pytest.mark.slow
 def test_in_a_corridor() -> None:
     config = PpoConfig(num_envs=8, steps=64, minibatch=128, learning_rate=3e-3, annealed=False)
     steps = 6144

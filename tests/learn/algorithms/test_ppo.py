@@ -80,6 +80,7 @@ def test_draws_have_their_probabilities() -> None:
     assert torch.allclose(drawn, chances, atol=0.006)
 
 
+@pytest.mark.slow
 def test_it_picks_the_fullest_slot() -> None:
     ppo = tiny_ppo(Shelf, QUICK.model_copy(update={"learning_rate": 1e-2, "entropy_weight": 0.0}))
     for k in range(40):

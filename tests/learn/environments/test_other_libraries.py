@@ -19,6 +19,7 @@ def relative(said: str, other: str) -> int:
     return int(re.search(rf"([+-]\d+)% against {other}", said)[1])
 
 
+@pytest.mark.slow
 def test_what_agents_are_measured_against() -> None:
     said = printed("training/scheduling.py")
     assert relative(said, "random") == 0

@@ -43,7 +43,7 @@ def test_a_gang_as_wide_as_the_cluster_starts(policy: str, order: str) -> None:
 
 @pytest.mark.parametrize("order", ["fifo", "sjf"])
 @pytest.mark.parametrize("policy", POLICIES)
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])
 def test_each_job_starts_by_the_formula(seed: int, policy: str, order: str) -> None:
     """As under `sjf-backfill`, whose durations are as exact: the bound of ``test_reservations``."""
     params = {"patience_s": LIMIT["patience_s"], "order": order}

@@ -213,6 +213,7 @@ def test_a_page_of_next_to_nothing(count: int, tmp_path: Path) -> None:
     assert (write_run(tmp_path / "run", result) / "report.html").stat().st_size > 10_000
 
 
+@pytest.mark.slow
 def test_ten_policies_fit() -> None:
     fifo = simulate(busy_jobs(60, 1), nodes=8, size=8, policy="fifo", seed=1)
     named = [Result(fifo.jobs, fifo.events, fifo.series, fifo.info | {"policy": f"policy-{i}"}) for i in range(10)]

@@ -250,6 +250,7 @@ def reviews(result: pointsman.Result) -> list[dict[str, Any]]:
     return [json.loads(line) for line in result.learnt[adapting.REVIEWS].decode().splitlines()]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small")
 def test_a_network_that_would_have_been_worse_decides_no_more(tmp_path: Path) -> None:
     bad = with_random_weights(tmp_path)
@@ -274,6 +275,7 @@ def test_a_network_that_would_have_been_no_worse_goes_on(tmp_path: Path) -> None
     assert [(row["shorter"], row["decides"]) for row in told] == [(0.0, True)] * 2
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small")
 def test_reviews_of_a_network_do_not_count_for_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first would have been worse with all jobs; when their mix changes, another one decides."""
