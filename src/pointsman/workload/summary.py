@@ -4,6 +4,7 @@ from typing import Any, Final
 
 import polars as pl
 
+from pointsman.sums import total_of
 from pointsman.workload.columns import GPU_S
 from pointsman.workload.table import Workload
 
@@ -20,7 +21,7 @@ def summary(workload: Workload) -> dict[str, Any]:
     jobs = workload.jobs
     run, gpus = jobs["duration_s"], jobs["gpus"]
     span_s = float(jobs["submit_s"][-1] - jobs["submit_s"][0])
-    gpu_s = float(jobs.select(GPU_S.sum()).item())
+    gpu_s = total_of(jobs, GPU_S)
     return {
         "jobs": jobs.height,
         "submit_span_s": span_s,
@@ -38,10 +39,10 @@ def summary(workload: Workload) -> dict[str, Any]:
 def sizes(workload: Workload) -> list[dict[str, Any]]:
     """Jobs and GPU-hours by GPUs per job, one row a bucket that has jobs."""
     rows = []
-    hours = float(workload.jobs.select(GPU_S.sum()).item()) / 3600
+    hours = total_of(workload.jobs, GPU_S) / 3600
     for low, high in SIZES:
         chosen = workload.jobs.filter(pl.col("gpus").is_between(low, high))
-        own = float(chosen.select(GPU_S.sum()).item()) / 3600
+        own = total_of(chosen, GPU_S) / 3600
         if chosen.height:
             rows.append(
                 {

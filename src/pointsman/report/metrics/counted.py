@@ -76,7 +76,7 @@ def counted_jobs(result: RunData, window: Window) -> pl.DataFrame:
         pl.Series("rho", rho, nan_to_null=True), pl.Series("bucket", BUCKETS, dtype=pl.Enum(BUCKETS)).gather(bucket)
     )
     counts = is_submitted_in(jobs, window) & jobs["state"].is_in(ENDED)
-    return measured if counts.all() else measured.filter(counts)
+    return measured if counts.all() else measured.filter(counts).rechunk()
 
 
 def deadlines_met_ratio(result: RunData, window: Window) -> float | None:

@@ -28,7 +28,7 @@ def places(result: RunData) -> pl.DataFrame:
     least, most = (gangs["gpus"].replace_strict({n: b[i] for n, b in bounds.items()}) for i in (0, 1))
     cost = tree.rack * pl.col("racks") + tree.node * pl.col("nodes") + tree.gpu * pl.col("gpus")
     near = pl.when(most > least).then(1.0 - (pl.col("cost") - least) / (most - least))
-    return gangs.drop("seq").with_columns(cost=cost).with_columns(proximity=near)
+    return gangs.drop("seq").with_columns(cost=cost).with_columns(proximity=near).rechunk()
 
 
 def costs(result: RunData) -> TreeCost:

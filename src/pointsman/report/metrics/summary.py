@@ -16,6 +16,7 @@ from pointsman.report.metrics.sections.registered import section_metrics
 from pointsman.report.metrics.shared import most_gpus_of_work, part_asked, shares_gpus
 from pointsman.report.metrics.steps import step_means
 from pointsman.report.units import policy_name
+from pointsman.sums import mean, total_of
 
 PERCENTILES = (50, 90, 95, 99)
 
@@ -74,14 +75,9 @@ def _communication(counted: pl.DataFrame) -> dict[str, float | None]:
     if counted.height and counted["comm_s"].null_count() == counted.height:
         return {"comm_mean_s": None, "comm_ratio": None}
     return {
-        "comm_mean_s": _mean(counted["comm_s"]),
+        "comm_mean_s": mean(counted["comm_s"]),
         "comm_ratio": float(counted["comm_s"].sum()) / run_s if run_s > 0 else None,
     }
-
-
-def _mean(values: pl.Series) -> float | None:
-    mean = values.mean()
-    return None if mean is None else float(mean)  # ty: ignore
 
 
 def breakdown(counted: pl.DataFrame, by: str) -> list[dict[str, Any]]:
@@ -114,7 +110,7 @@ def _time_columns(name: str) -> list[pl.Expr]:
 def _times(name: str, values: pl.Series) -> dict[str, float | None]:
     ordered = pl.Series(np.sort(values.drop_nulls().to_numpy())).set_sorted()  # or every quantile sorts again
     quantiles = {f"{name}_p{p}_s": ordered.quantile(p / 100, "linear") for p in PERCENTILES}
-    return {f"{name}_mean_s": _mean(values), **quantiles}
+    return {f"{name}_mean_s": mean(values), **quantiles}
 
 
 def _identity(result: RunData) -> dict[str, Any]:
@@ -152,7 +148,7 @@ def _makespan(result: RunData) -> dict[str, float | None]:
 
 def _gpu_s(result: RunData, seconds: pl.Expr) -> float:
     """Sum over the jobs of GPUs asked for times seconds."""
-    return float(result.jobs.select((pl.col("gpus") * part_asked(result) * seconds).sum()).item())
+    return total_of(result.jobs, pl.col("gpus") * part_asked(result) * seconds)
 
 
 def _bound(result: RunData, counted: pl.DataFrame) -> dict[str, float | None]:

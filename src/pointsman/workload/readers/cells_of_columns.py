@@ -8,6 +8,7 @@ import polars as pl
 
 from pointsman.inputs.durations import parse_duration_s
 from pointsman.inputs.gpu_names import plain_name
+from pointsman.sums import total_of
 from pointsman.types import DEADLINE
 from pointsman.workload.columns import LOGGED, SCHEMA, SHAPE
 from pointsman.workload.readers.dates import read_clocks
@@ -155,5 +156,5 @@ def _ran_s(jobs: pl.DataFrame) -> list[pl.Expr]:
 def _say_left_out(jobs: pl.DataFrame) -> list[str]:
     if "no_share" not in jobs.columns:
         return []
-    gpu_s = jobs.select((pl.col("no_share_gpus") * pl.col("duration_s")).sum()).item()
-    return left_out(jobs["no_share"], float(gpu_s) / 3600)
+    gpu_s = total_of(jobs, pl.col("no_share_gpus") * pl.col("duration_s"))
+    return left_out(jobs["no_share"], gpu_s / 3600)

@@ -21,6 +21,7 @@ from pointsman.workload.readers.sdk import (
     counted,
     left_out,
     settle,
+    total,
 )
 
 _UNENDED: Final = ("RUNNING", "SUSPENDED", "COMPLETING", "STOPPED", "SIGNALING", "STAGE_OUT", "RESIZING")
@@ -160,7 +161,7 @@ def _left_out(jobs: pl.DataFrame) -> list[str]:
     lost = jobs.filter(pl.col("no_share").is_not_null() & ~pl.col("waiting"))
     if lost.is_empty():
         return []
-    gpu_h = float((lost["no_share_gpus"].cast(pl.Float64) * lost["elapsed"]).sum()) / 3600
+    gpu_h = total(lost["no_share_gpus"].cast(pl.Float64) * lost["elapsed"]) / 3600
     return left_out(lost["no_share"], gpu_h)
 
 

@@ -6,6 +6,7 @@ is defined.
 
 from pointsman.errors import InputError
 from pointsman.inputs.messages import counted, quoted
+from pointsman.sums import total
 from pointsman.types import JOB_STEP
 from pointsman.workload.columns import TIME_UNITS_S
 from pointsman.workload.provenance import Quality
@@ -54,5 +55,6 @@ __all__ = [
     "status",
     "text",
     "text_lines",
+    "total",
     "written",
 ]

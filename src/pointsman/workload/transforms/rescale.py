@@ -6,6 +6,7 @@ import polars as pl
 
 from pointsman.errors import UsageError
 from pointsman.inputs.bounds import check_load
+from pointsman.sums import total
 from pointsman.types import DEADLINE
 from pointsman.workload.columns import MAX_SUBMIT_S, OF_SCHEDULE
 from pointsman.workload.table import Workload
@@ -14,7 +15,7 @@ from pointsman.workload.table import Workload
 def offered_load(jobs: pl.DataFrame, gpus: int) -> float | None:
     """Σ gpus · duration over `gpus` · submit span; None if everything is submitted at once."""
     span_s = float(jobs["submit_s"][-1] - jobs["submit_s"][0]) if jobs.height else 0.0
-    return float((jobs["gpus"] * jobs["duration_s"]).sum()) / (gpus * span_s) if span_s > 0 else None
+    return total(jobs["gpus"] * jobs["duration_s"]) / (gpus * span_s) if span_s > 0 else None
 
 
 def at_load(workload: Workload, gpus: int, load: float) -> Workload:

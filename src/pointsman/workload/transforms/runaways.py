@@ -6,6 +6,7 @@ from typing import Final, Literal
 import polars as pl
 
 from pointsman.errors import InputError
+from pointsman.sums import total_of
 from pointsman.workload.columns import GPU_S
 from pointsman.workload.provenance import Place
 from pointsman.workload.table import Workload
@@ -53,7 +54,7 @@ def without_runaways(workload: Workload, choice: Choice | None = None) -> Worklo
 
 
 def _note(jobs: pl.DataFrame, flagged: pl.DataFrame, times: pl.Series, dropped: int) -> str:
-    share = flagged.select(GPU_S.sum()).item() / jobs.select(GPU_S.sum()).item()
+    share = total_of(flagged, GPU_S) / total_of(jobs, GPU_S)
     worst = int(times.arg_max() or 0)
     done = "all kept" if not dropped else "all dropped" if dropped == flagged.height else f"{dropped:,} dropped"
     other = "--runaways drop leaves them out" if not dropped else "--runaways keep keeps them"

@@ -7,6 +7,7 @@ import polars as pl
 
 from pointsman.report.metrics.calibration.explanations import explanations
 from pointsman.report.metrics.groups import Group
+from pointsman.sums import mean
 
 SOON_S = 60.0
 """A job that starts this close to its logged start counts as reproduced."""
@@ -24,8 +25,7 @@ class Times:
     @classmethod
     def of(cls, seconds: pl.Series) -> "Times":
         """Those of `seconds`; percentiles interpolate linearly."""
-        mean, middle, high = seconds.mean(), seconds.quantile(0.5, "linear"), seconds.quantile(0.9, "linear")
-        return cls(*(None if value is None else float(value) for value in (mean, middle, high)))  # ty: ignore
+        return cls(mean(seconds), *(seconds.quantile(share, "linear") for share in (0.5, 0.9)))
 
 
 @dataclass(frozen=True)
@@ -97,12 +97,7 @@ def measure_fit(group: Group, logged: Group) -> Fit:
         later_p10_s=low,
         later_p50_s=middle,
         later_p90_s=high,
-        apart_mean_s=_mean(later_s.abs()),
-        jct_apart_mean_s=_mean((both["jct_s"] - both["log_jct_s"]).abs()),
-        reproduced_ratio=_mean((later_s.abs() <= SOON_S).cast(pl.Float64)),
+        apart_mean_s=mean(later_s.abs()),
+        jct_apart_mean_s=mean((both["jct_s"] - both["log_jct_s"]).abs()),
+        reproduced_ratio=mean((later_s.abs() <= SOON_S).cast(pl.Float64)),
     )
-
-
-def _mean(values: pl.Series) -> float | None:
-    mean = values.mean()
-    return None if mean is None else float(mean)  # ty: ignore

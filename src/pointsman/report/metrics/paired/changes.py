@@ -11,6 +11,7 @@ from pointsman.report.metrics.draws import units
 from pointsman.report.metrics.groups import Group
 from pointsman.report.metrics.paired.confidence import BLOCKS, Interval, ratio_interval
 from pointsman.report.metrics.paired.differences import common_runs
+from pointsman.sums import in_groups
 
 KINDS = {"bucket": "gpus", "account": "account", "queue": "queue", "user": "user"}
 """Columns of counted jobs by which they are grouped, and what that is called."""
@@ -114,7 +115,7 @@ def _of_kind(jobs: pl.DataFrame, column: str, kind: str, policy: str, several: b
         block = (pl.int_range(pl.len()).over(column) * pl.min_horizontal(many, BLOCKS)) // many
         jobs = jobs.with_columns(block.alias(_UNIT))
     sides = [f"{name}_s{end}" for name in TIMES for end in ("", _BASE)]
-    sums = jobs.group_by(column, _UNIT, maintain_order=True).agg(pl.col(sides).sum())
+    sums = in_groups(jobs, [column, _UNIT], *sides).with_columns(pl.col(sides).list.sum())
     of_units = {key: part for (key,), part in sums.partition_by(column, as_dict=True, maintain_order=True).items()}
     whole = jobs.group_by(column, maintain_order=True).agg(
         pl.len().alias("jobs"), pl.col("gpus").sum(), pl.col(sides).mean(),

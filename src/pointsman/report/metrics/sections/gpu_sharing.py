@@ -7,6 +7,7 @@ import polars as pl
 from pointsman.report.metrics.measured import Measured
 from pointsman.report.metrics.shared import allowed, interference_of, jobs_per_gpu, shares_gpus
 from pointsman.report.units import NOTHING, digits, percent
+from pointsman.sums import mean, total
 
 KEY, TITLE = "sharing", "GPU sharing"
 FROM_LOG = ("jobs_shared_ratio", "gpu_shared_ratio", "accumulated_ratio", "stretch_shared", "slow_down_mean")
@@ -26,17 +27,17 @@ def metrics(run: Measured) -> dict[str, Any] | None:
     if held is None or result.events is None:
         return limit | dict.fromkeys(FROM_LOG)
     beside = held.filter(pl.col("beside") > 1)
-    in_use_s, shared_s = (float((one["gpus"] * (one["to_s"] - one["from_s"])).sum()) for one in (held, beside))
+    in_use_s, shared_s = (total(one["gpus"] * (one["to_s"] - one["from_s"])) for one in (held, beside))
     shared = counted["row"].is_in(beside["row"].unique().implode())
     starts = result.events.filter(result.events["kind"].cast(pl.String) == "START", pl.col("arg") > 1)
     accumulated = counted["row"].is_in(starts["row"].unique().implode())
     stretch = counted.filter(shared, pl.col("duration_s") > 0).select(pl.col("run_s") / pl.col("duration_s"))
-    ran_s, slowed_s = (float(counted.filter(shared)[name].sum()) for name in ("run_s", "slowed_s"))
+    ran_s, slowed_s = (total(counted.filter(shared)[name]) for name in ("run_s", "slowed_s"))
     return limit | {
         "jobs_shared_ratio": shared.mean(),
         "gpu_shared_ratio": shared_s / in_use_s if in_use_s else None,
         "accumulated_ratio": accumulated.mean(),
-        "stretch_shared": stretch.to_series().mean(),
+        "stretch_shared": mean(stretch.to_series()),
         "slow_down_mean": ran_s / (ran_s - slowed_s) if ran_s else None,
     }
 

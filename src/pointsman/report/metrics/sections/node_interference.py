@@ -7,6 +7,7 @@ import polars as pl
 
 from pointsman.report.metrics.measured import Measured
 from pointsman.report.units import NOTHING, digits, percent
+from pointsman.sums import total
 
 KEY, TITLE = "node_interference", "Node interference"
 
@@ -29,12 +30,12 @@ def metrics(run: Measured) -> dict[str, Any] | None:
         return None
     jobs = run.counted.select("slowed_s", "run_s", gpu_s=pl.col("gpus") * pl.col("run_s"))
     slowed = jobs.filter(pl.col("slowed_s") > 0)
-    ran_s, lost_s, gpu_s = float(jobs["run_s"].sum()), float(jobs["slowed_s"].sum()), float(jobs["gpu_s"].sum())
-    lost_gpu_s = float((run.counted["gpus"] * run.counted["slowed_s"]).sum())
+    ran_s, lost_s, gpu_s = (total(jobs[name]) for name in ("run_s", "slowed_s", "gpu_s"))
+    lost_gpu_s = total(run.counted["gpus"] * run.counted["slowed_s"])
     return {
         "source": _source(run.result.info),
         "jobs_slowed_ratio": len(slowed) / len(jobs) if len(jobs) else None,
-        "gpu_hours_of_slowed_ratio": float(slowed["gpu_s"].sum()) / gpu_s if gpu_s else None,
+        "gpu_hours_of_slowed_ratio": total(slowed["gpu_s"]) / gpu_s if gpu_s else None,
         "gpu_hours_lost_ratio": lost_gpu_s / gpu_s if gpu_s else None,
         "slow_down_mean": ran_s / (ran_s - lost_s) if ran_s > lost_s else None,
     }

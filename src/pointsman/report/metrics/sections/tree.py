@@ -8,6 +8,7 @@ from pointsman.report.metrics.holdings import horizon_s
 from pointsman.report.metrics.measured import Measured
 from pointsman.report.metrics.proximity import places
 from pointsman.report.units import NOTHING, digits
+from pointsman.sums import in_groups, total
 
 KEY = "tree"
 
@@ -16,7 +17,7 @@ def metrics(run: Measured) -> dict[str, Any]:
     """The metrics of a run that are of its tree; None in each place where the plan log is wanted and was not kept."""
     result = run.result
     hours = (result.info.get("until_s") or horizon_s(result)) / 3600
-    done_gpu_s = float((result.jobs["gpus"] * result.jobs["done_s"]).sum())
+    done_gpu_s = total(result.jobs["gpus"] * result.jobs["done_s"])
     gangs = None if result.events is None else places(result)
     return {
         "work_gpu_hours_per_hour": done_gpu_s / 3600 / hours if hours > 0 else None,
@@ -30,9 +31,10 @@ def metrics(run: Measured) -> dict[str, Any]:
 
 def _by_gang(gangs: pl.DataFrame) -> list[dict[str, Any]]:
     """Starts, mean cost and mean proximity by GPUs of the gang."""
-    means = pl.len().alias("starts"), *(pl.col(name).mean().alias(f"{name}_mean") for name in ("cost", "proximity"))
-    # In order: the last bit of a sum depends on it, and the order within groups on the threads.
-    return gangs.group_by("gpus", maintain_order=True).agg(means).sort("gpus").to_dicts()
+    named = ("cost", "proximity")
+    groups = in_groups(gangs, ["gpus"], *named).sort("gpus")
+    means = (pl.col(name).list.mean().alias(f"{name}_mean") for name in named)
+    return groups.select("gpus", pl.col("cost").list.len().alias("starts"), *means).to_dicts()
 
 
 def lines(metrics: dict[str, Any] | None) -> list[tuple[str, str]]:
