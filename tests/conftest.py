@@ -2,6 +2,7 @@
 
 import gc
 import os
+import sys
 
 from hypothesis import settings
 
@@ -10,6 +11,10 @@ from hypothesis import settings
 # tests start.
 for pool in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "POLARS_MAX_THREADS"):
     os.environ.setdefault(pool, "1")
+
+# Each of the processes that tests start would compile all modules anew, and pytest those of the tests.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 gc.set_threshold(50_000, 10, 5)  # Python's own 700, 10, 10 take a tenth of the time of all tests
 
