@@ -40,7 +40,7 @@ def check_kills(folder: Path, kills: int, seed: int) -> None:
 
 
 def test_jobs_of_a_daemon_that_is_killed_are_done_once(tmp_path: Path) -> None:
-    check_kills(tmp_path, 5, seed=1)
+    check_kills(tmp_path, 3, seed=1)
 
 
 @pytest.mark.slow

@@ -83,7 +83,7 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("fault", FAULTS)
 def test_each_job_is_done_once_whatever_goes_wrong(fault: str, seed: int, tmp_path: Path) -> None:
     case = case_of("gittins")

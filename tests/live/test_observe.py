@@ -38,7 +38,10 @@ def check_all_is_over(observer: Observed) -> None:
     assert alive == 0
 
 
-@pytest.mark.parametrize("policy", ["fifo", "fifo-backfill", "las", "tiresias", "dally"])
+@pytest.mark.parametrize(
+    "policy",
+    ["fifo-backfill", "dally", *(pytest.param(one, marks=pytest.mark.slow) for one in ("fifo", "las", "tiresias"))],
+)
 def test_it_agrees_with_itself(policy: str, tmp_path: Path) -> None:
     observer = observed(policy, policy, tmp_path / "store")
     for now_ms in observer.played.instants():

@@ -28,7 +28,7 @@ def crowd(until_s: float) -> Workload:
     return jobs_of(sorted([*narrow, (5000.0, 32, 500.0)]))
 
 
-@pytest.mark.parametrize("order", ["fifo", "sjf"])
+@pytest.mark.parametrize("order", ["fifo", pytest.param("sjf", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("policy", POLICIES)
 def test_a_gang_as_wide_as_the_cluster_starts(policy: str, order: str) -> None:
     """Unbounded, it waits until the stream of jobs dries up."""

@@ -40,7 +40,7 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(("schedulers", "order"), [pytest.param(1, "fifo", marks=pytest.mark.slow), (4, "sjf")])
+@pytest.mark.parametrize(("schedulers", "order"), [(1, "fifo"), (4, "sjf")])
 def test_a_run_is_what_the_network_does_in_training(schedulers: int, order: str, checkpoint: Path) -> None:
     cluster = "12x4/rack=3,nic=10Gbps,gpu=gtx1080ti"  # not the one it was trained on
     jobs = generate("dl2-1-8", jobs=60, cluster_gpus=48, load=1.5, seed=2)
