@@ -99,6 +99,7 @@ def test_thousands_of_runs_agree(chunk: int) -> None:
         check_agreement(seed)
 
 
+@pytest.mark.slow
 def test_the_instances_have_what_they_are_to_test() -> None:
     decisions = [decision for seed in range(25) for decision in check_agreement(seed)]
     assert len(decisions) > 200

@@ -52,6 +52,7 @@ def test_learnt_files_are_used() -> None:
     assert slower > 25
 
 
+@pytest.mark.slow
 def test_the_instances_have_what_they_are_to_test() -> None:
     """Most jobs are slowed by others; some by each resource, on shared GPUs and on fractions."""
     felt: dict[str, int] = dict.fromkeys(("slower", "link", "shared", "fractions"), 0)

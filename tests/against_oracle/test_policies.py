@@ -142,6 +142,7 @@ def test_schedulers_forward_jobs_in_the_instances(policy: str) -> None:
     assert differ > 15
 
 
+@pytest.mark.slow
 def test_the_instances_have_what_they_are_to_test() -> None:
     """Mixed node sizes, gangs with a remainder, rounds, limits, node events, odd rates, promotions, wide gangs."""
     instances = [drawn(seed, policy) for policy in POLICIES for seed in range(100)]

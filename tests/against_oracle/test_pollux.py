@@ -72,6 +72,7 @@ def test_what_follows_from_thousands_of_decisions(chunk: int, tmp_path: Path) ->
         assert not found, (seed, found)
 
 
+@pytest.mark.slow
 def test_the_instances_have_what_they_are_to_test(tmp_path: Path) -> None:
     instances = [random_elastic(seed) for seed in range(30)]
     logs = [run_engine(instance, tmp_path).log for instance in instances]

@@ -89,6 +89,7 @@ def test_overheads_go_on_where_they_stopped(command: Command) -> None:
     assert not left.exists()
 
 
+@pytest.mark.slow
 def test_failed_overheads_are_rows_and_measured_again(command: Command) -> None:
     for _ in range(2):
         done = overheads(command, "--rounds", "1", function="breaks_when_saved")

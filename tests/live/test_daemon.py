@@ -462,6 +462,7 @@ spec:
 """
 
 
+@pytest.mark.slow
 def test_nodes_are_known_by_their_names(tmp_path: Path, begin: Begin) -> None:
     """Their order in the cluster file may change, and what a job that has ended asked for need not fit any more."""
     file = tmp_path / "cluster.yaml"

@@ -74,6 +74,7 @@ def test_schedules_of_random_instances_are_sound(kind: Kind) -> None:
             check_no_gpu_is_held_twice(instance, schedule)
 
 
+@pytest.mark.slow
 def test_instances_meet_what_they_are_meant_to_test() -> None:
     """Among the seeds there are evictions, losses, node failures, waits, limits and zero work."""
     instances = [random_instance(seed, Kind(by_chance=False)) for seed in SEEDS]

@@ -51,6 +51,7 @@ def test_declarations_may_be_added_and_change_places(tmp_path: Path) -> None:
     assert not many.jobs.equals(found[0]), "it depends on the parameter"
 
 
+@pytest.mark.slow
 def test_an_edit_of_the_same_second_and_size_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Python takes its bytecode of before for that of a file with the same second and size."""
     monkeypatch.setattr(sys, "dont_write_bytecode", False)

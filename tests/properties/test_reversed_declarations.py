@@ -71,6 +71,7 @@ def check(policies: tuple[str, ...]) -> None:
     assert said(REVERSE + RUN, policies) == found
 
 
+@pytest.mark.slow
 def test_some_policies() -> None:
     check(SOME)
 

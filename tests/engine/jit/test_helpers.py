@@ -26,6 +26,7 @@ def found() -> dict[str, int]:
     return ast.literal_eval(done.stdout)
 
 
+@pytest.mark.slow
 @compiled
 def test_functions_of_one_name_are_not_taken_for_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor where a process has compiled them, and another one compiles what calls them."""

@@ -93,6 +93,7 @@ def test_it_picks_the_fullest_slot() -> None:
     assert np.mean(episodes) > 0.96  # any slot: 0.72
 
 
+@pytest.mark.slow
 def test_it_finds_its_way_and_what_it_is_worth() -> None:
     ppo = tiny_ppo(Corridor, QUICK)
     for k in range(40):

@@ -40,6 +40,7 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("schedulers", "order"), [(1, "fifo"), (4, "sjf")])
 def test_a_run_is_what_the_network_does_in_training(schedulers: int, order: str, checkpoint: Path) -> None:
     cluster = "12x4/rack=3,nic=10Gbps,gpu=gtx1080ti"  # not the one it was trained on

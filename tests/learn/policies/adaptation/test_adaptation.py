@@ -266,6 +266,7 @@ def test_a_network_that_would_have_been_worse_decides_no_more(tmp_path: Path) ->
     assert reviews(always) == []
 
 
+@pytest.mark.slow
 def test_a_network_that_would_have_been_no_worse_goes_on(tmp_path: Path) -> None:
     """One that was taught nothing chooses as the scorer does: the jobs take as long."""
     network = begun(seed=1)
