@@ -47,6 +47,7 @@ def test_compare_is_what_python_says(command: Command, log: str) -> None:
     assert [row.values["jct_mean_s"] for row in cell.rows] == [row["values"]["jct_mean_s"] for row in rows]
 
 
+@pytest.mark.slow
 def test_the_directory_says_all_of_it(command: Command, log: str, here: Path) -> None:
     given = ("--workload-seeds", "3-4", "--seeds", "0-1", "--estimate", "lognormal:1", "--load", "1.1")
     assert command("compare", log, *TWO, *given, "-o", "out").code == 0

@@ -193,6 +193,7 @@ def test_a_changed_policy_is_noticed(command: Command, jobs: str) -> None:
     assert (done.code, "mine.py: this file has changed since the run" in done.err) == (3, True)
 
 
+@pytest.mark.slow
 def test_a_log_from_standard_input_is_not_kept(here: Path, jobs: str) -> None:
     given = ("simulate", "-", "--cluster", "2x4", "--policy", "fifo", "-o", "run")
     assert pointsman(*given, stdin=Path(jobs).read_text(), cwd=here).returncode == 0

@@ -55,6 +55,7 @@ def refused(among: list[Target], tmp_path: Path) -> dict[tuple[str, int], str]:
     return found
 
 
+@pytest.mark.slow
 def test_whole_examples_are_read(every: list[Target], tmp_path: Path) -> None:
     """Else damaged ones would be refused for what was wrong before."""
     again = ("Parquet of events", "Parquet of series")  # undamaged, the same run as "Parquet of jobs"

@@ -290,7 +290,7 @@ HOWEVER = {"stateful_step_count": 30, "deadline": None, "suppress_health_check":
 class TestAnything(Anything.TestCase):
     """On every day."""
 
-    settings = settings(max_examples=6, **HOWEVER)  # ty: ignore
+    settings = settings(max_examples=4, **HOWEVER)  # ty: ignore
 
 
 @pytest.mark.slow

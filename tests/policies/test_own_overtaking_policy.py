@@ -33,6 +33,7 @@ def test_so_many_jobs_overtake_a_gang_without_room(most: int, starts_s: list[flo
     assert result.jobs["start_s"].to_list() == starts_s
 
 
+@pytest.mark.slow
 def test_swapped_declarations_change_nothing(tmp_path: Path) -> None:
     """With another declaration beside each of the three, before it and behind it."""
     text = EXAMPLE.read_text(encoding="utf-8")

@@ -192,7 +192,8 @@ def built_in(home: Path, processes: int, units: list[str]) -> dict[str, bytes]:
 
 
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="compiles for x86-64")
-@pytest.mark.parametrize("units", [SMALL, pytest.param(SMALL | LARGE, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("units", [SMALL, SMALL | LARGE])
+@pytest.mark.slow
 def test_two_builds_are_equal_to_the_byte(units: dict[str, int], tmp_path: Path) -> None:
     """Whatever else the process compiles, in whatever order, in one process or several."""
     one = built_in(tmp_path / "one", 1, [*units])

@@ -169,6 +169,7 @@ def test_many_processes_that_start_at_once_in_a_fresh_clone_do_no_harm(tmp_path:
     assert all(name == "compiling" or name.endswith((".o", ".ir", ".json")) for name in left)
 
 
+@pytest.mark.slow
 @compiled
 def test_what_cannot_be_locked_is_compiled_all_the_same(home: Path) -> None:
     (folder() / "compiling").mkdir()

@@ -67,7 +67,7 @@ def shortest(seen: dict) -> int:
     return int(lengths.argmin()) if np.isfinite(lengths).any() else len(lengths)
 
 
-@pytest.mark.parametrize("name", INSTANCES)
+@pytest.mark.parametrize("name", [pytest.param(one, marks=[pytest.mark.slow] * ("gang" in one)) for one in INSTANCES])
 def test_a_trained_agent_nears_the_optimum(name: str) -> None:
     keywords = setting(*INSTANCES[name])
     env = PickJobEnv(**keywords)
