@@ -73,7 +73,8 @@ def _bytes(workload: Workload, ending: str) -> bytes:
     from pointsman.workload.readers.origin import remembered
 
     buffer = io.BytesIO()
-    workload.jobs.write_parquet(buffer, compression="zstd", statistics=False, metadata=remembered(workload))
+    jobs = workload.jobs.rechunk()  # chunks, of which there are as many as threads, show in the file
+    jobs.write_parquet(buffer, compression="zstd", statistics=False, metadata=remembered(workload))
     return buffer.getvalue()
 
 
