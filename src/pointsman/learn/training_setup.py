@@ -16,6 +16,7 @@ from pointsman.inputs.option_types import Seed
 from pointsman.learn.config import Config, parameter
 from pointsman.policies.pickers.gpu_pickers import GPU_PICKERS
 from pointsman.policies.placers.candidates.weights import PATIENCE
+from pointsman.sums import total
 from pointsman.workload.generator.dl2 import SIZES
 
 if TYPE_CHECKING:
@@ -197,7 +198,7 @@ def horizon_s(config: PracticeConfig) -> float | None:
     """When episodes are cut: by `horizon_share` of the work of a few of those trained on, to whole minutes."""
     if config.horizon_share is None:
         return config.horizon_s
-    work_gpu_s = sum(float((jobs["gpus"] * jobs["duration_s"]).sum()) for jobs in _some(config)) / SOME
+    work_gpu_s = sum(total(jobs["gpus"] * jobs["duration_s"]) for jobs in _some(config)) / SOME
     return max(1.0, round(config.horizon_share * work_gpu_s / load_cluster(config.cluster).gpus / 60.0)) * 60.0
 
 

@@ -10,6 +10,7 @@ from pointsman.inputs.durations import parse_duration_s
 from pointsman.policies.given import policy_of
 from pointsman.report.metrics.price import preempts
 from pointsman.report.result import Result
+from pointsman.sums import mean
 from pointsman.sweeps.cells import Task
 from pointsman.sweeps.choices import call_of
 from pointsman.sweeps.digests import run_digest, workload_digest
@@ -74,7 +75,7 @@ def _affordable(
     named = (task.run.label for task in tasks if baseline in (task.run.label, task.run.choice.name))
     first, (workload, seed) = next(named, tasks[0].run.label), (tasks[0].workload, tasks[0].run.seed)
     of_seed = [(task, result) for task, result in again if task.workload is workload and task.run.seed == seed]
-    of_seed.sort(key=lambda one: (one[0].run.label != first, one[1].jobs["jct_s"].mean() or 0.0))
+    of_seed.sort(key=lambda one: (one[0].run.label != first, mean(one[1].jobs["jct_s"]) or 0.0))
     needed = 1 + any(task.run.label == first for task, _ in of_seed)
     return of_seed[: max(most, needed)]
 

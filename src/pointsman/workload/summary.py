@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from pointsman.sums import total_of
+from pointsman.sums import mean, total_of
 from pointsman.workload.columns import GPU_S
 from pointsman.workload.table import Workload
 
@@ -27,9 +27,9 @@ def summary(workload: Workload) -> dict[str, Any]:
         "submit_span_s": span_s,
         "gpu_hours": gpu_s / 3600,
         "mean_busy_gpus": gpu_s / span_s if span_s > 0 else None,
-        "gpus_mean": float(gpus.mean()),  # ty: ignore[invalid-argument-type]
+        "gpus_mean": mean(gpus),
         "gpus_max": int(gpus.max()),  # ty: ignore[invalid-argument-type]
-        "duration_mean_s": float(run.mean()),  # ty: ignore[invalid-argument-type]
+        "duration_mean_s": mean(run),
         **{f"duration_p{p}_s": run.quantile(p / 100, "linear") for p in (10, 50, 90, 99)},
         "gap_p50_s": jobs["submit_s"].diff().quantile(0.5, "linear"),
         **{f"{name}s": jobs[name].n_unique() - (jobs[name].null_count() > 0) for name in ("user", "queue", "model")},

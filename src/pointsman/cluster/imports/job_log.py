@@ -13,6 +13,7 @@ from pointsman.cluster.imports.gpu_types import UNKNOWN_LINKS, UNKNOWN_TYPE
 from pointsman.cluster.parts import NAME
 from pointsman.inputs.gpu_names import known_name, plain_name
 from pointsman.inputs.messages import counted
+from pointsman.sums import in_groups, total_of
 from pointsman.types import GAP_S
 
 NODE_SIZES: Final = (8, 4, 2, 1)
@@ -134,7 +135,7 @@ def _need(jobs: pl.DataFrame) -> int:
     if known.height:
         return max(widest, _most_at_once(known))
     span_s = float(jobs["submit_s"].max() - jobs["submit_s"].min())  # ty: ignore
-    gpu_s = float(jobs.select((_HELD * pl.col("duration_s")).sum()).item())
+    gpu_s = total_of(jobs, _HELD * pl.col("duration_s"))
     return max(widest, ceil(round(gpu_s / span_s / LOAD, 6)) if span_s > 0 else widest)
 
 
@@ -152,8 +153,8 @@ def _most_at_once(jobs: pl.DataFrame) -> int:
         )
         for at, change in ((first, _HELD), (last, -_HELD))
     )
-    changes = changes.group_by("at").agg(pl.col("change").sum()).sort("at")
-    return ceil(round(float(changes["change"].cum_sum().max() or 0.0), 6))  # ty: ignore
+    changes = in_groups(changes, ["at"], "change").sort("at").select(pl.col("change").list.sum().cum_sum())
+    return ceil(round(float(changes["change"].max() or 0.0), 6))  # ty: ignore
 
 
 def _has_gaps() -> pl.Expr:

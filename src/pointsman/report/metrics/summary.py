@@ -16,7 +16,7 @@ from pointsman.report.metrics.sections.registered import section_metrics
 from pointsman.report.metrics.shared import most_gpus_of_work, part_asked, shares_gpus
 from pointsman.report.metrics.steps import step_means
 from pointsman.report.units import policy_name
-from pointsman.sums import mean, total_of
+from pointsman.sums import mean, total, total_of
 
 PERCENTILES = (50, 90, 95, 99)
 
@@ -71,12 +71,12 @@ def job_metrics(result: RunData, counted: pl.DataFrame) -> dict[str, Any]:
 
 def _communication(counted: pl.DataFrame) -> dict[str, float | None]:
     """How much of their running time jobs wait for communication."""
-    run_s = float(counted["run_s"].sum())
+    run_s = total(counted["run_s"])
     if counted.height and counted["comm_s"].null_count() == counted.height:
         return {"comm_mean_s": None, "comm_ratio": None}
     return {
         "comm_mean_s": mean(counted["comm_s"]),
-        "comm_ratio": float(counted["comm_s"].sum()) / run_s if run_s > 0 else None,
+        "comm_ratio": total(counted["comm_s"]) / run_s if run_s > 0 else None,
     }
 
 
@@ -157,7 +157,7 @@ def _bound(result: RunData, counted: pl.DataFrame) -> dict[str, float | None]:
         return {"jct_lower_bound_s": None, "jct_above_bound_ratio": None}
     columns = counted.select("submit_s", "asked", least_s(result))
     bound_s = lower_bound_s(*(column.to_numpy() for column in columns), most)
-    mean_s = float(counted["jct_s"].mean())  # ty: ignore
+    mean_s = mean(counted["jct_s"]) or 0.0
     return {"jct_lower_bound_s": bound_s, "jct_above_bound_ratio": mean_s / bound_s - 1 if bound_s > 0 else None}
 
 
@@ -172,7 +172,7 @@ def _usage(result: RunData, window: Window, held: pl.DataFrame | None) -> dict[s
     if result.jobs["held_gpu_s"].null_count():
         return dict.fromkeys(_USAGE) | {"gpu_hours_offered": int(result.info["gpus"]) * whole.span_s / 3600}
     offered_gpu_s = int(result.info["gpus"]) * whole.span_s
-    held_gpu_s = float(result.jobs["held_gpu_s"].sum())
+    held_gpu_s = total(result.jobs["held_gpu_s"])
     if shares_gpus(result):  # a GPU is in use once, however many jobs are on it
         held_gpu_s = (_gpus_in_use(result, whole, held) or 0.0) * whole.span_s
     cut_work_s = (pl.col("run_s") - pl.col("lost_s")).clip(0, pl.col("duration_s"))
@@ -230,7 +230,7 @@ def _resizes(result: RunData) -> int | None:
 def _fairness(counted: pl.DataFrame) -> dict[str, Any]:
     rho = counted["rho"].drop_nulls()
     return {
-        "fairness_rho_mean": rho.mean(),
+        "fairness_rho_mean": mean(rho),
         "fairness_rho_p50": rho.quantile(0.5, "linear"),
         "fairness_rho_p99": rho.quantile(0.99, "linear"),
         "fairness_rho_max": rho.max(),

@@ -4,6 +4,7 @@ from typing import Final
 
 import polars as pl
 
+from pointsman.sums import total
 from pointsman.workload.readers.kubernetes_gpus import product_of
 from pointsman.workload.readers.kubernetes_groups import grouped
 from pointsman.workload.readers.kubernetes_jobs import Facts, Job, job_of
@@ -95,4 +96,4 @@ def _notes(frame: pl.DataFrame, kept: pl.DataFrame) -> list[str]:
     counts = {said: int(kept[mark].sum()) for mark, said in _NOTED.items()}
     notes += [f"{said}: {count:,}" for said, count in counts.items() if count]
     lost = frame.filter(pl.col("start_s").is_not_null())
-    return [*notes, *left_out(lost["no_share"], float(lost["no_share_h"].sum()))]
+    return [*notes, *left_out(lost["no_share"], total(lost["no_share_h"]))]

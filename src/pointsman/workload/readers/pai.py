@@ -2,6 +2,7 @@
 
 import polars as pl
 
+from pointsman.sums import total
 from pointsman.workload.readers.sdk import (
     LINE,
     Quality,
@@ -109,7 +110,7 @@ def _jobs(tasks: pl.DataFrame) -> pl.DataFrame:
 def _note_outliving(jobs: pl.DataFrame) -> list[str]:
     if jobs.is_empty():
         return []
-    lost_h, used_h = jobs["lost_h"].sum(), jobs["used_h"].sum()
+    lost_h, used_h = total(jobs["lost_h"]), total(jobs["used_h"])
     return [
         "GPU tasks that outlive the workers of their job, and evaluators, are left out: "
         f"{lost_h:,.1f} of {used_h:,.1f} GPU-hours (jobs: {jobs.height:,})"

@@ -14,6 +14,7 @@ from pointsman.report.metrics.groups import Run
 from pointsman.report.metrics.price import preempts
 from pointsman.report.metrics.shared import part_asked
 from pointsman.report.units import count, duration, number_of_jobs, percent
+from pointsman.sums import mean, total
 from pointsman.types import GAP_S, JOB_STEP, NO_GPU
 
 MANY = 0.01
@@ -107,7 +108,7 @@ def _of_gpus(jobs: pl.DataFrame, gpus: int, partitions: dict[str, int]) -> Itera
         )
     waiting = jobs.filter(pl.col("wait_s") > SHORT_S)
     idle_s = _waits_beside_idle(waiting, jobs, gpus, partitions)
-    waited_s = float(waiting["wait_s"].sum())
+    waited_s = total(waiting["wait_s"])
     if idle_s.sum() > MANY * waited_s:
         yield (
             f"For {percent(idle_s.sum() / waited_s)} of the time that jobs waited in the log, enough GPUs of this "
@@ -199,7 +200,7 @@ def _of_durations(jobs: pl.DataFrame, run: Run) -> Iterator[str]:
         yield "Models were assigned to jobs, so places slow them in the simulation by more or less than in the log."
     interrupted = jobs.filter(pl.col("pending_s") - pl.col("wait_s") > 1.0)
     if interrupted.height > MANY * jobs.height:
-        gap_s = float((interrupted["pending_s"] - interrupted["wait_s"]).mean())  # ty: ignore
+        gap_s = mean(interrupted["pending_s"] - interrupted["wait_s"]) or 0.0
         yield (
             f"{number_of_jobs(interrupted.height)} did not run all the time from their first start to their end "
             f"({duration(gap_s)} each on average): failures, preemptions or retries, which are not replayed."
