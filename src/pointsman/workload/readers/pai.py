@@ -2,7 +2,6 @@
 
 import polars as pl
 
-from pointsman.sums import total
 from pointsman.workload.readers.sdk import (
     LINE,
     Quality,
@@ -15,6 +14,7 @@ from pointsman.workload.readers.sdk import (
     split_header,
     status,
     text,
+    total,
     written,
 )
 
