@@ -206,8 +206,8 @@ def _time_mean(result: RunData, values: pl.Series, window: Window) -> float | No
     if values.is_empty():
         return None
     edges_s = (window.from_s, window.to_s) if window.span_s > 0 else (0.0, max(horizon_s(result), 1e-3))
-    mean = float(step_means(result.series["time_ms"] / 1000, values.cast(pl.Float64), edges_s)[0])
-    return None if np.isnan(mean) else mean
+    found = float(step_means(result.series["time_ms"] / 1000, values.cast(pl.Float64), edges_s)[0])
+    return None if np.isnan(found) else found
 
 
 def _preemptions(result: RunData) -> dict[str, Any]:
