@@ -18,7 +18,7 @@ HERE = Path(__file__).parent / "fixtures"
 FIXTURES = {path.name: path.read_bytes() for path in sorted(HERE.iterdir())}
 FEW = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 """Where each is read in a process of its own."""
-FUZZ = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+FUZZ = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 BINARY = {"arrow", "parquet"}
 

@@ -231,7 +231,7 @@ def test_the_first_broken_row_is_refused_whichever_rule_it_breaks():
 CELLS = st.one_of(st.none(), st.sampled_from([case.cell for case in CASES]), st.floats(-5, 5).map(str))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(rows=st.lists(st.fixed_dictionaries(dict.fromkeys(GOOD, st.one_of(CELLS, st.just("1")))), max_size=6))
 def test_what_cleaning_leaves_is_not_refused(rows):
     frame = pl.DataFrame(rows, schema=dict.fromkeys(GOOD, pl.String))

@@ -10,7 +10,7 @@ from pointsman.errors import InputError
 from pointsman.workload import Workload, read_workload
 from tests.workload.slurm_site import Site, Truth, as_json, as_text, sites
 
-SETTINGS = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+SETTINGS = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def truth_of(workload: Workload) -> Truth:

@@ -245,4 +245,4 @@ class Verbs(RuleBasedStateMachine):
 
 
 TestVerbs = Verbs.TestCase
-TestVerbs.settings = settings(max_examples=40, stateful_step_count=25, deadline=None, derandomize=True)
+TestVerbs.settings = settings(max_examples=60, stateful_step_count=25, deadline=None, derandomize=True)
